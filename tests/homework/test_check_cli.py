@@ -148,7 +148,7 @@ def test_an_answer_may_begin_with_a_minus(answer: str, form: str) -> None:
     if answer == "-j" and "--" not in words:
         return      # that is an option
     found, _ = by_typer(["check", *words])
-    assert isinstance(found, homework_rows.Check)
+    assert isinstance(found, homework_rows.CheckOptions)
     assert (found.function, found.answer) == ("-cos x", answer)
     plain = plain_argv.read(["check", *words])
     assert plain is None or vars(plain) == vars(found)

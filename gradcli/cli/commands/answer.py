@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gradcli.cli.environment import Environment
-    from gradcli.cli.options.programs import Derive, Steps
+    from gradcli.cli.options.programs import DeriveOptions, StepsOptions
     from gradcli.lang.running.program import Program
     from gradcli.questions.plain_data import Answer
 
@@ -125,7 +125,7 @@ READERS: dict[str, Callable[[Any], Any]] = {
 SHORTENED = ("table", "markdown", "latex")
 
 
-def steps(options: Steps, environment: Environment) -> int:
+def steps(options: StepsOptions, environment: Environment) -> int:
     """Show a derivative operation by operation."""
     from gradcli.questions.steps.steps import steps as stepped
     from gradcli.render.layouts.steps import SHOWN, pages
@@ -148,7 +148,7 @@ def steps(options: Steps, environment: Environment) -> int:
     return OK
 
 
-def derive(options: Derive, environment: Environment) -> int:
+def derive(options: DeriveOptions, environment: Environment) -> int:
     """Show derivatives as formulas; with --strict 1 if one is None."""
     from gradcli.questions.derive.derive import derived
     from gradcli.render.layouts import formula

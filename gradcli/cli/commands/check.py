@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gradcli.cli.environment import Environment
-    from gradcli.cli.options.homework import Check, Homework
+    from gradcli.cli.options.homework import CheckOptions, HomeworkOptions
     from gradcli.homework.checking.prepared import PreparedProblem
 
 MAX_ANSWER = 64 * 1024
 
 
-def run(options: Check, environment: Environment) -> int:
+def run(options: CheckOptions, environment: Environment) -> int:
     """Check one answer; 1 if it is not right.
 
     Raises E0701 to E0709 where the problem cannot be set.
@@ -40,7 +40,7 @@ def run(options: Check, environment: Environment) -> int:
     return OK if right(found, ready.problem.domain_policy) else WRONG
 
 
-def _show(answer: dict[str, Any], options: Check, environment: Environment) -> None:
+def _show(answer: dict[str, Any], options: CheckOptions, environment: Environment) -> None:
     from gradcli.render.layouts.check import page
 
     output = Output(options, environment)
@@ -50,7 +50,7 @@ def _show(answer: dict[str, Any], options: Check, environment: Environment) -> N
 # ---- the problem that a command line states, and where on it an error stands -------------------
 
 
-def fields_of(options: Check) -> dict[str, Any]:
+def fields_of(options: CheckOptions) -> dict[str, Any]:
     """Return the fields of a problem that the command line gives."""
     given = vars(options)
     found = {name: given[name] for name in DEFAULTS if given.get(name) not in (None, False, [])}
@@ -60,7 +60,7 @@ def fields_of(options: Check) -> dict[str, Any]:
     return found
 
 
-def seed_of(options: Homework) -> int | str:
+def seed_of(options: HomeworkOptions) -> int | str:
     """Return --seed, as a number if it is one."""
     text = options.seed
     if text is None:
@@ -68,7 +68,7 @@ def seed_of(options: Homework) -> int | str:
     return int(text) if text.isascii() and text.isdigit() and len(text) < 20 else text
 
 
-def _prepared(options: Check) -> PreparedProblem:
+def _prepared(options: CheckOptions) -> PreparedProblem:
     """Return the problem of the command line, ready; what is wrong with it has its place there."""
     from gradcli.homework import check
 

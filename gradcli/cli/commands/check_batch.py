@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from typing import Any, BinaryIO
 
     from gradcli.cli.environment import Environment
-    from gradcli.cli.options.homework import Check
+    from gradcli.cli.options.homework import CheckOptions
 
     Line = tuple[int, bytes]
     # Fields of problems that do not say, the seed, and where the lines come from.
@@ -36,7 +36,7 @@ BLOCK = 200
 MARK = b"\xef\xbb\xbf"
 
 
-def run(options: Check, environment: Environment) -> int:
+def run(options: CheckOptions, environment: Environment) -> int:
     """Answer all lines; 3 if one was no problem, else 1 if an answer is not right."""
     gc.enable()     # a command that may run for hours is not one answer
     defaults = fields_of(options)
@@ -85,7 +85,7 @@ def _checked(defaults: dict[str, Any]) -> None:
             raise located(problem, defaults) from None
 
 
-def _opened(options: Check, environment: Environment) -> Any:
+def _opened(options: CheckOptions, environment: Environment) -> Any:
     """The lines, as a stream of bytes. Raises E0601."""
     path = options.batch or ""
     if path == "-":
@@ -136,7 +136,7 @@ class _Output:
         self._text(lines([cells], "\t" if self._format == "tsv" else ","))
 
 
-def _output(options: Check, environment: Environment) -> Any:
+def _output(options: CheckOptions, environment: Environment) -> Any:
     path = None if options.output == "-" else options.output
     format = options.chosen() or "ndjson"
     if path is None:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gradcli.cli.environment import Environment
-    from gradcli.cli.options.homework import Class
+    from gradcli.cli.options.homework import ClassOptions
     from gradcli.homework.handed_in.records import Submissions
     from gradcli.homework.handed_in.roster import Roster
     from gradcli.homework.marking.marks import Marks
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 FEWEST, MOST = 2, 8
 
 
-def run(options: Class, environment: Environment) -> int:
+def run(options: ClassOptions, environment: Environment) -> int:
     """Check and grade a class; 1 if an answer is not right."""
     gc.enable()     # a command that may run for hours is not one answer
     sheet = open_sheet(options.sheet)
@@ -72,7 +72,7 @@ def run(options: Class, environment: Environment) -> int:
     return _status(ran, options)
 
 
-def _submissions(options: Class, sheet: Sheet, roster: Roster | None,
+def _submissions(options: ClassOptions, sheet: Sheet, roster: Roster | None,
                  environment: Environment) -> Submissions:
     path = _handed_in(options)
     refuse_inside(options.out, path)
@@ -84,7 +84,7 @@ def _submissions(options: Class, sheet: Sheet, roster: Roster | None,
         stdin=environment.input() if path == "-" else None)
 
 
-def _handed_in(options: Class) -> str:
+def _handed_in(options: ClassOptions) -> str:
     return (options.folder if options.wide is None else options.wide) or ""
 
 
@@ -100,7 +100,7 @@ def refuse_inside(out: str, folder: str) -> None:
             help="give a folder outside of it: --out"))
 
 
-def _bar(options: Class, environment: Environment) -> Any:
+def _bar(options: ClassOptions, environment: Environment) -> Any:
     """Progress, where a person watches and nothing else is written there."""
     if options.quiet or not environment.terminal(environment.stderr) or (
             options.format == "ndjson" and environment.terminal(environment.stdout)):
@@ -123,7 +123,7 @@ def _answer(ran: RunSummary, out: OutputFolder, sheet: Sheet) -> dict[str, Any]:
         "notes": dict(ran.notes), "exports": _exports(ran.written)}
 
 
-def _remarks(ran: RunSummary, out: OutputFolder, options: Class, environment: Environment
+def _remarks(ran: RunSummary, out: OutputFolder, options: ClassOptions, environment: Environment
              ) -> None:
     """Tell what was odd on standard error."""
     lines = []
@@ -148,7 +148,7 @@ def _line(text: str, environment: Environment) -> str:
                 break_long_words=False, break_on_hyphens=False)
 
 
-def _status(ran: RunSummary, options: Class) -> int:
+def _status(ran: RunSummary, options: ClassOptions) -> int:
     if options.exit_zero:
         return OK
     wanted = set(listed(options.fail_on))
@@ -161,7 +161,7 @@ def _status(ran: RunSummary, options: Class) -> int:
 # ---- what a sheet, or the results of a run, say ------------------------------------------------
 
 
-def lint(options: Class, environment: Environment) -> int:
+def lint(options: ClassOptions, environment: Environment) -> int:
     """Check a sheet. Raises all that is wrong with problems, when the others are told."""
     from gradcli.homework.lint import lint as linted
 
@@ -176,7 +176,7 @@ def lint(options: Class, environment: Environment) -> int:
     return OK
 
 
-def diff(options: Class, environment: Environment) -> int:
+def diff(options: ClassOptions, environment: Environment) -> int:
     """Compare the marks of two runs; 1 if one changed."""
     from gradcli.homework.marking.difference import difference
 
@@ -187,7 +187,7 @@ def diff(options: Class, environment: Environment) -> int:
     return WRONG if changes else OK
 
 
-def explain(options: Class, environment: Environment) -> int:
+def explain(options: ClassOptions, environment: Environment) -> int:
     """Show one answer in full."""
     from gradcli.homework.lint import explain as explained
 
@@ -195,7 +195,7 @@ def explain(options: Class, environment: Environment) -> int:
     return OK
 
 
-def stats(options: Class, environment: Environment) -> int:
+def stats(options: ClassOptions, environment: Environment) -> int:
     """Count what is right and wrong, by problem."""
     gc.enable()
     saved = Saved(options.results)
@@ -207,7 +207,7 @@ def stats(options: Class, environment: Environment) -> int:
     return OK
 
 
-def export(options: Class, environment: Environment) -> int:
+def export(options: ClassOptions, environment: Environment) -> int:
     """Write the files again that a run writes, from its results."""
     from gradcli.homework.run import export as exported
 
@@ -246,7 +246,7 @@ def _everybody(saved: Saved) -> Iterator[Marks]:
 # ---- where answers go --------------------------------------------------------------------------
 
 
-def _show(answer: dict[str, Any], options: Class, environment: Environment) -> None:
+def _show(answer: dict[str, Any], options: ClassOptions, environment: Environment) -> None:
     """Print an answer, or write it to the file of -o; with -q nothing."""
     output = Output(options, environment)
     if options.quiet and output.path is None and options.format is None:
@@ -266,7 +266,7 @@ def _numbers(stats: Stats) -> dict[str, Any]:
     return found
 
 
-def _wish(options: Class, sheet: Sheet) -> RunOptions:
+def _wish(options: ClassOptions, sheet: Sheet) -> RunOptions:
     """Return the options as the run takes them."""
     jobs = options.jobs or max(FEWEST, min(MOST, os.cpu_count() or 1))
     return RunOptions(

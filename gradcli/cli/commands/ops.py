@@ -13,10 +13,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
 
     from gradcli.cli.environment import Environment
-    from gradcli.cli.options.programs import Lookup
+    from gradcli.cli.options.programs import LookupOptions
 
 
-def run(options: Lookup, environment: Environment) -> int:
+def run(options: LookupOptions, environment: Environment) -> int:
     """Print all operations, or the one that is named. Raises E0213 for a name without one."""
     name = options.name
     if name is None:

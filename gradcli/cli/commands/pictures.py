@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gradcli.cli.environment import Environment
-    from gradcli.cli.options.pictures import Graph, Picture, Plot
+    from gradcli.cli.options.pictures import GraphOptions, PictureOptions, PlotOptions
     from gradcli.lang.running.program import Program
     from gradcli.questions.plain_data import Answer
 
@@ -28,7 +28,7 @@ class Misuse(Exception):
     """A command line that cannot be meant so, found only when the command runs."""
 
 
-def plot(options: Plot, environment: Environment) -> int:
+def plot(options: PlotOptions, environment: Environment) -> int:
     """Draw a function and its derivatives; what is special about them goes to standard error."""
     try:
         _refuse_terminal(options, environment)
@@ -51,7 +51,7 @@ def plot(options: Plot, environment: Environment) -> int:
     return OK
 
 
-def _plotted(program: Program, options: Plot) -> Answer:
+def _plotted(program: Program, options: PlotOptions) -> Answer:
     from gradcli.questions.pictures.over import limits_of, over
 
     if not options.over:
@@ -85,7 +85,7 @@ def _plotted(program: Program, options: Plot) -> Answer:
     return curves(ask, axes[0], options.orders() or [], view)
 
 
-def graph(options: Graph, environment: Environment) -> int:
+def graph(options: GraphOptions, environment: Environment) -> int:
     """Draw the record; where paths are cut is told on standard error, too."""
     from gradcli.questions.pictures.graphs import MAX_NODES
     from gradcli.questions.pictures.graphs import graph as graphed
@@ -93,7 +93,7 @@ def graph(options: Graph, environment: Environment) -> int:
 
     chosen = options.chosen() or "dot"
 
-    def work(program: Program, options: Graph) -> tuple[Answer, str | bytes]:
+    def work(program: Program, options: GraphOptions) -> tuple[Answer, str | bytes]:
         answer = graphed(ask_from(program, options), options.max_nodes or MAX_NODES)
         if chosen == "json":
             return answer, ""
@@ -113,20 +113,21 @@ def graph(options: Graph, environment: Environment) -> int:
     return OK
 
 
-def _refuse_terminal(options: Picture, environment: Environment) -> None:
+def _refuse_terminal(options: PictureOptions, environment: Environment) -> None:
     """Raise Misuse where the bytes of a picture would go to a terminal."""
     chosen = options.chosen()
     if chosen in BYTES and Output(options, environment).to_terminal:
         raise Misuse(f"a terminal shows no {chosen}; write it to a file: -o picture.{chosen}")
 
 
-def _refused(problem: Misuse, options: Picture, environment: Environment) -> int:
+def _refused(problem: Misuse, options: PictureOptions, environment: Environment) -> int:
     """Tell a misuse as one, and return the exit status of it."""
     environment.tell(f"gradcli {options.command.name}: {problem}\n")
     return USAGE
 
 
-def _put(drawn: str | bytes, answer: Answer, options: Picture, environment: Environment) -> None:
+def _put(drawn: str | bytes, answer: Answer, options: PictureOptions, environment: Environment
+         ) -> None:
     """Print a picture, or write it to the file of -o, and its notes to standard error."""
     output = Output(options, environment)
     if isinstance(drawn, bytes):
@@ -137,7 +138,7 @@ def _put(drawn: str | bytes, answer: Answer, options: Picture, environment: Envi
         output.remark("".join([f"{visible(note['message'])}\n" for note in answer["notes"]]))
 
 
-def _put_json(answer: dict[str, Any], options: Picture, environment: Environment) -> None:
+def _put_json(answer: dict[str, Any], options: PictureOptions, environment: Environment) -> None:
     """Print a picture as data, which has its notes in it."""
     from gradcli.render import machine
 

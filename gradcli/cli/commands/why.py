@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gradcli.cli.environment import Environment
-    from gradcli.cli.options.programs import Why
+    from gradcli.cli.options.programs import WhyOptions
     from gradcli.lang.running.program import Program
     from gradcli.questions.mending import Mended
     from gradcli.questions.why import Explained
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 MARK = b"\xef\xbb\xbf"      # what some editors put at the front of a file
 
 
-def run(options: Why, environment: Environment) -> int:
+def run(options: WhyOptions, environment: Environment) -> int:
     """Explain, or show and make the changes that help; with --strict 1 if a gradient is None, after
     --write if one still is.
     """
     changing = options.fix or options.write
 
-    def work(program: Program, options: Why) -> tuple[Explained, Mended | None]:
+    def work(program: Program, options: WhyOptions) -> tuple[Explained, Mended | None]:
         found = explaining.explained(ask_from(program, options))
         return found, mending.mended(found) if changing else None
 
@@ -58,7 +58,7 @@ def _missing(answer: dict[str, Any]) -> list[tuple[int, int]]:
             for j, source in enumerate(result["sources"]) if source["reasons"]]
 
 
-def _mend(source: Source, text: str, options: Why, environment: Environment) -> None:
+def _mend(source: Source, text: str, options: WhyOptions, environment: Environment) -> None:
     """Show the diff with --fix, make the change with --write: the file first, so that none is
     announced that was not made.
     """
@@ -98,7 +98,7 @@ def _change(path: str, source: Source, text: str) -> None:
     write_file(path, ("\ufeff" if before.startswith(MARK) else "") + text, "--write")
 
 
-def _summary(answer: dict[str, Any], mended: Mended, options: Why) -> str:
+def _summary(answer: dict[str, Any], mended: Mended, options: WhyOptions) -> str:
     """Tell what is mended and what is not, for standard error."""
     missing = _missing(answer)
     if not missing:

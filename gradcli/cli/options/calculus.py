@@ -16,7 +16,7 @@ from gradcli.cli.options.table import (
 NAMES = "NAME[,NAME]"
 
 
-class Calculus(QuestionOptions):
+class CalculusOptions(QuestionOptions):
     """The options of verify and of the commands of calculus."""
 
     wrt: list[str] = option(
@@ -78,7 +78,7 @@ def _row(name: str, summary: str, own: str, question: str, *examples: str,
          layout: str = "calculus") -> Command:
     """Return the row of a command that is one question and one layout. own: its options."""
     return Command(
-        name, summary, Calculus, f"file expression latex wrt of {own} watch tape at {SHOWN}"
+        name, summary, CalculusOptions, f"file expression latex wrt of {own} watch tape at {SHOWN}"
         f" {BUDGET}", "answer.run", *examples, question=question, layout=layout)
 
 

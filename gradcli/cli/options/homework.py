@@ -24,7 +24,7 @@ VERDICTS = ("wrong", "undecided", "unreadable", "blank", "domain")
 SUBMISSIONS, GRADES = "Submissions", "Grades"
 
 
-class Homework(Options):
+class HomeworkOptions(Options):
     """The options that all commands of homework share."""
 
     seed: str | None = option(
@@ -49,7 +49,7 @@ class Homework(Options):
         return None
 
 
-class Check(Homework):
+class CheckOptions(HomeworkOptions):
     """The options of check."""
 
     function: str | None = argument(
@@ -121,7 +121,7 @@ class Check(Homework):
         return None
 
 
-class Class(Homework):
+class ClassOptions(HomeworkOptions):
     """The options of the commands of a class."""
 
     sheet: str = argument("The problem sheet: TOML, CSV or a list of `id: function`.")
@@ -205,7 +205,7 @@ class Class(Homework):
         return None
 
 
-class Run(Class):
+class HwRunOptions(ClassOptions):
     """The options of hw run."""
 
     format: str | None = option(
@@ -227,7 +227,7 @@ SHOWN = "format digits output color quiet verbose"
 SUMMED = "format digits color quiet verbose"
 BOOKS = "template column raw_csv gradescope visibility"
 ROWS = {row.name: row for row in (
-    Command("check", "Check one answer against a function, or a stream of answers.", Check,
+    Command("check", "Check one answer against a function, or a stream of answers.", CheckOptions,
             "function answer wrt kind order dependent parameters tolerance domain_policy log angle"
             f" real_roots decimal_comma batch at direction domain {SHOWN} seed jobs scheduler",
             "check.run", "gradcli check 'x^2 sin x' '2x sin x + x^2 cos x'",
@@ -235,25 +235,28 @@ ROWS = {row.name: row for row in (
             "gradcli check 'x^2 + y^2 = 25' '-x/y' --dependent y --wrt x",
             "gradcli check 'e^(2x)' 7.389 --at x=0.5 --kind value",
             "gradcli check --batch answers.ndjson -o results.ndjson"),
-    Command("hw run", "Check and grade a class; only what changed is checked again.", Run,
+    Command("hw run", "Check and grade a class; only what changed is checked again.",
+            HwRunOptions,
             "sheet folder wide roster student_column map student_pattern follow overrides feedback"
             f" late {BOOKS} out {SUMMED} fail_on exit_zero fresh seed jobs scheduler",
             "homework.run", "gradcli hw run sheet.toml submissions",
             "gradcli hw run sheet.toml submissions --roster roster.csv -o results",
             "gradcli hw run sheet.toml responses.csv --student-col Email --map 'Q1=1a'",
             "gradcli hw run sheet.toml submissions --overrides results/review.csv"),
-    Command("hw lint", "Check a sheet: its derivatives, and what may be unclear in it.", Class,
+    Command("hw lint", "Check a sheet: its derivatives, and what may be unclear in it.",
+            ClassOptions,
             f"sheet {SHOWN} seed", "homework.lint", "gradcli hw lint sheet.toml"),
-    Command("hw diff", "Which marks changed between two runs.", Class, f"old new {SHOWN}",
+    Command("hw diff", "Which marks changed between two runs.", ClassOptions, f"old new {SHOWN}",
             "homework.diff", "gradcli hw diff results-monday results"),
-    Command("hw explain", "One answer in full: how it was read, and what went wrong.", Class,
+    Command("hw explain", "One answer in full: how it was read, and what went wrong.", ClassOptions,
             f"student problem results {SHOWN}", "homework.explain",
             "gradcli hw explain s1234567 1a",
             "gradcli hw explain s1234567 1a --results old-results"),
-    Command("hw stats", "Per problem: how many are right, and the mistakes.", Class,
+    Command("hw stats", "Per problem: how many are right, and the mistakes.", ClassOptions,
             f"results {SHOWN}", "homework.stats",
             "gradcli hw stats", "gradcli hw stats --format csv -o items.csv"),
-    Command("hw export", "Write the gradebooks again, for Canvas, Moodle and Gradescope.", Class,
+    Command("hw export", "Write the gradebooks again, for Canvas, Moodle and Gradescope.",
+            ClassOptions,
             f"results overrides feedback {BOOKS} {SUMMED}", "homework.export",
             "gradcli hw export --template canvas.csv"),
 )}

@@ -21,7 +21,7 @@ ENDINGS = {"svg": "svg", "png": "png", "pdf": "pdf", "json": "json", "txt": "tex
 HIGHEST = 8
 
 
-class Picture(ProgramOptions):
+class PictureOptions(ProgramOptions):
     """The options of a command that draws."""
 
     usual = ""
@@ -51,7 +51,7 @@ class Picture(ProgramOptions):
         return None
 
 
-class Plot(Picture):
+class PlotOptions(PictureOptions):
     """The options of plot."""
 
     usual = "text"
@@ -92,7 +92,7 @@ class Plot(Picture):
         return sorted(found)
 
 
-class Graph(Picture, QuestionOptions):
+class GraphOptions(PictureOptions, QuestionOptions):
     """The options of graph."""
 
     usual = "dot"
@@ -112,12 +112,12 @@ class Graph(Picture, QuestionOptions):
 
 SHOWN = "format output color quiet verbose"
 ROWS = {row.name: row for row in (
-    Command("plot", "A function and its derivatives, or contours, as a picture.", Plot,
+    Command("plot", "A function and its derivatives, or contours, as a picture.", PlotOptions,
             f"file expression latex over of derivatives at range {SHOWN} {BUDGET}", "pictures.plot",
             "gradcli plot -e 'sigmoid(x)' --over x=-10:10",
             "gradcli plot model.txt --over x=-2:2 --derivatives 1,2 --at a=3 -o curves.svg",
             "gradcli plot -e 'x^2 - y^2' --over x=-2:2 --over y=-2:2 -o field.png"),
-    Command("graph", "The record as a graph, and where a path is cut.", Graph,
+    Command("graph", "The record as a graph, and where a path is cut.", GraphOptions,
             f"file expression latex of wrt watch tf at {SHOWN} max_nodes {BUDGET}",
             "pictures.graph", "gradcli graph model.txt",
             "gradcli graph model.txt --format mermaid",

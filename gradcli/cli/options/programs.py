@@ -11,7 +11,7 @@ LANGUAGES = {"py": "python", "c": "c", "h": "c", "tex": "latex", "json": "json",
 """End of the name of a file of formulas to its format."""
 
 
-class Why(QuestionOptions):
+class WhyOptions(QuestionOptions):
     """The options of why, which also mends."""
 
     fix: bool = option(
@@ -33,13 +33,13 @@ class Why(QuestionOptions):
         return None if self.fix or self.write else super().unclear()
 
 
-class Lookup(Options):
+class LookupOptions(Options):
     """The options of ops."""
 
     name: str | None = argument("An operation by name or alias; all of them by default.")
 
 
-class Steps(QuestionOptions):
+class StepsOptions(QuestionOptions):
     """The options of steps."""
 
     mode: str = option(
@@ -48,7 +48,7 @@ class Steps(QuestionOptions):
     verbose: int = option("-v --verbose", "Say more; all steps, however many.", "", OUTPUT)
 
 
-class Derive(QuestionOptions):
+class DeriveOptions(QuestionOptions):
     """The options of derive."""
 
     of: list[str] = option(
@@ -92,7 +92,7 @@ class Derive(QuestionOptions):
 
 
 ROWS = {row.name: row for row in (
-    Command("why", "Why a gradient is None, zero or NaN, step by step.", Why,
+    Command("why", "Why a gradient is None, zero or NaN, step by step.", WhyOptions,
             f"file expression wrt of {PATHS} at fix write {SHOWN} strict {BUDGET}", "why.run",
             "gradcli why model.txt --wrt x", "gradcli why model.txt --fix",
             "gradcli why model.txt --write"),
@@ -100,14 +100,15 @@ ROWS = {row.name: row for row in (
             f"file expression tf at {SHOWN} {BUDGET}", "program.run",
             "gradcli run train.txt", "gradcli run train.txt --format json",
             "gradcli run train.txt -v"),
-    Command("ops", "The operation table, or one row: rule, domain and kinks.", Lookup,
+    Command("ops", "The operation table, or one row: rule, domain and kinks.", LookupOptions,
             f"name {SHOWN}", "ops.run", "gradcli ops", "gradcli ops tanh"),
-    Command("steps", "A derivative step by step: operations, rules and adjoints.", Steps,
+    Command("steps", "A derivative step by step: operations, rules and adjoints.", StepsOptions,
             f"file expression latex wrt of mode watch tf tape at {SHOWN} {BUDGET}", "answer.steps",
             "gradcli steps -e 'x^2*sin(x)' --at x=1.5",
             "gradcli steps model.txt --of loss --wrt w --mode forward",
             "gradcli steps -e 'sin(x*y)' --at x=1,y=2 --format latex -o steps.tex"),
-    Command("derive", "The derivative as a formula, also for NumPy, C, LaTeX, SymPy.", Derive,
+    Command("derive", "The derivative as a formula, also for NumPy, C, LaTeX, SymPy.",
+            DeriveOptions,
             "file expression latex wrt of what order simplify unconnected watch at format inline"
             f" output color quiet verbose strict {BUDGET}", "answer.derive",
             "gradcli derive -e 'x^2*sin(x)'", "gradcli derive model.txt --of loss --wrt w,b",
