@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gradcli.engine.record.record import ATTRIBUTES, IDS, OP, OUT, VALUES, fresh_ids
-from gradcli.engine.sweeps.reach import ancestry
+from gradcli.engine.sweeps.reach import ancestry, descendants
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -61,13 +61,8 @@ class Trace:
         wanted.update(self.derivatives)
         wanted.update(self.fragile())
         needed = ancestry(self.entries, wanted)
-        known: set[int | None] = set(self.inputs)
-        found = []
-        for entry in self.entries:
-            if entry[OUT] in needed and not known.isdisjoint(entry[IDS]):
-                known.add(entry[OUT])
-                found.append(entry)
-        return found
+        known = descendants(self.entries, self.inputs)
+        return [e for e in self.entries if e[OUT] in needed and not known.isdisjoint(e[IDS])]
 
     def fragile(self) -> list[int]:
         """Ids of values of the program that may be refused at another point, read or not."""

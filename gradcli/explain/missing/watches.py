@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from gradcli.engine.record.record import IDS, OP, OUT
+from gradcli.engine.record.record import OP, OUT
+from gradcli.engine.sweeps.reach import descendants
 from gradcli.explain.catalogue import Reason
 from gradcli.explain.missing import cuts
 from gradcli.explain.missing.scene import Hop, place_of
@@ -94,12 +95,9 @@ def _on_tape(scene: Scene, gap: Gap, window: Window) -> bool:
     """Return whether a tape knows the source: computed from watched values, without a hop."""
     if not any(map(scene.maker, gap.own)):
         return False
-    reached = set(window.watched)
-    for entry in scene.entries:
-        if not reached.isdisjoint(entry[IDS]) and not isinstance(entry[OP], Hop) and (
-                window.state(entry[OUT]) is None):
-            reached.add(entry[OUT])
-    return not gap.own.isdisjoint(reached)
+    recorded = [e for e in scene.entries if not isinstance(e[OP], Hop) and (
+        window.state(e[OUT]) is None)]
+    return not gap.own.isdisjoint(descendants(recorded, window.watched))
 
 
 def _birth(gap: Gap) -> Any:
