@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from gradcli.base.errors import Source, read
 from gradcli.lang.running import program
-from gradcli.lang.running.calls import MissingGradients
+from gradcli.lang.running.calls import MissingGradients, own, plain_structure
 from gradcli.lang.running.program import doubted, names_of
-from gradcli.lang.running.run import own, plain_structure
 from gradcli.questions.named import named
 from gradcli.questions.question import Question
 

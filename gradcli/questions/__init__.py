@@ -7,8 +7,7 @@ json` dumps them. Explanations and differences are imported when an answer needs
 
 from __future__ import annotations
 
-from gradcli.lang.running.calls import NoGradient
-from gradcli.lang.running.run import plain_structure
+from gradcli.lang.running.calls import NoGradient, plain_structure
 from gradcli.questions.derivatives import gradients, jacobians
 from gradcli.questions.first_order import first_order
 from gradcli.questions.notes import troubles

@@ -8,11 +8,11 @@ from gradcli.engine.record.tensor import Tensor
 from gradcli.engine.record.variable import Variable
 from gradcli.explain.missing import file_scene
 from gradcli.lang.blame import InstructionText
-from gradcli.lang.running.calls import NoGradient
-from gradcli.lang.running.run import Binding, plain_structure
+from gradcli.lang.running.calls import NoGradient, plain_structure
+from gradcli.lang.running.run import Binding
 from gradcli.lang.running.tapes import FileTape
+from gradcli.questions.path import text_at
 from gradcli.questions.plain_data import is_finite
-from gradcli.questions.way import text_at
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -10,7 +10,8 @@ from gradcli.engine.record.tensor import Tensor, value_of
 from gradcli.engine.record.variable import Variable
 from gradcli.explain.missing.file import of_named
 from gradcli.explain.missing.fixes import trial_runs
-from gradcli.lang.running.run import is_number, parts
+from gradcli.lang.running.calls import is_number
+from gradcli.lang.running.run import parts
 from gradcli.ops.values import is_float
 from gradcli.questions.plain_data import is_finite, is_zero
 from gradcli.questions.question import Question, note, tensors, tensors_of

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gradcli.engine import calculus
-from gradcli.lang.running.run import plain_structure
+from gradcli.lang.running.calls import plain_structure
 from gradcli.ops.values import shape_of, zeros
 from gradcli.questions.notes import moved, point, troubles
 from gradcli.questions.notes import of_gradient as notes_of_gradient
@@ -80,9 +80,9 @@ def _source(ask: Question, run: Run, target: Target, binding: Binding, g: Any, f
         "wrt": binding.name, "shape": list(shape_of(value)), **point(ask, run, target, binding),
         **derivative(field, g, value, ask.sparse), "reasons": reasons, "notes": found}
     if ask.verbose and field == "gradient":
-        from gradcli.questions.way import way_between
+        from gradcli.questions.path import path_between
 
-        source.update(way_between(ask, run, target, binding, source["notes"]))
+        source.update(path_between(ask, run, target, binding, source["notes"]))
     return source
 
 

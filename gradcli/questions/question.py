@@ -8,9 +8,9 @@ from gradcli.engine.record.record import IDS, OUT
 from gradcli.engine.record.structure import flatten
 from gradcli.engine.record.tensor import Tensor, leaf
 from gradcli.engine.sweeps.derivatives import seed_of
-from gradcli.lang.running.calls import MissingGradients
+from gradcli.lang.running.calls import MissingGradients, is_number
 from gradcli.lang.running.program import Program
-from gradcli.lang.running.run import Target, is_number
+from gradcli.lang.running.run import Target
 from gradcli.lang.running.running import MAX_STEPS
 from gradcli.ops.values import shape_of
 from gradcli.questions.plain_data import EACH, data, lines

@@ -7,8 +7,7 @@ from operator import itemgetter
 from gradcli.base.errors import GradcliError, error
 from gradcli.engine.record.tensor import Tensor
 from gradcli.engine.sweeps.extremes import extreme
-from gradcli.lang.running.calls import MissingGradients, NoGradient
-from gradcli.lang.running.run import plain_structure
+from gradcli.lang.running.calls import MissingGradients, NoGradient, plain_structure
 from gradcli.questions import digits
 from gradcli.questions.causes import (
     doubtful,

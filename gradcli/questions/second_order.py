@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gradcli.engine import calculus
-from gradcli.lang.running.run import plain_structure
+from gradcli.lang.running.calls import plain_structure
 from gradcli.ops.values import shape_of, zeros
 from gradcli.questions import digits
 from gradcli.questions.derivatives import hessian, total

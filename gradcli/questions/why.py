@@ -10,8 +10,8 @@ from gradcli.engine.record.tensor import Tensor
 from gradcli.explain.missing.file import of_missing
 from gradcli.explain.missing.fixes import together
 from gradcli.explain.notes import requested_zero, summed
-from gradcli.lang.running.calls import NoGradient
-from gradcli.lang.running.run import Binding, Target, plain_structure
+from gradcli.lang.running.calls import NoGradient, plain_structure
+from gradcli.lang.running.run import Binding, Target
 from gradcli.ops.values import dtype_of, is_float, shape_of, zeros
 from gradcli.questions import retrying
 from gradcli.questions.asked import (
@@ -28,9 +28,9 @@ from gradcli.questions.asked import (
 from gradcli.questions.causes import causes, requested
 from gradcli.questions.derivatives import gradients
 from gradcli.questions.notes import moved, of_gradient, point, troubles
+from gradcli.questions.path import bound_at, path_between, path_of, text_at
 from gradcli.questions.plain_data import data, is_finite, lines, shape
 from gradcli.questions.question import Question, answer, note, place, reason, tensors_of
-from gradcli.questions.way import bound_at, text_at, way_between, way_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ def _of_command(ask: Question, run: Run, mends: list[Mend]) -> list[Answer]:
                 if g is None and ask.unconnected == "zero":
                     g = zeros(shape_of(binding.value.value))
                     notes = [note(ask, n) for n in requested_zero(because[0])]
-                way = way_between(ask, run, target, binding, notes)
+                way = path_between(ask, run, target, binding, notes)
                 sources.append({
                     **_source(ask, binding.name, binding.value.value, g, because, notes),
                     **point(ask, run, target, binding), **way})
@@ -247,7 +247,7 @@ def _answer(ask: Question, logged: Run, question: Asked, item: int, result: Answ
     on = g is not None or window is None or not states.isdisjoint(window.watched) or (
         binding.kind == "computed" and any(window.state(i) is None for i in states))
     return {**_source(ask, name, value, g, because, notes),
-            **way_of(ask, logged, binding, states, ends, window, on, question)}
+            **path_of(ask, logged, binding, states, ends, window, on, question)}
 
 
 def _seen(ask: Question, logged: Run, question: Asked) -> list[Answer]:

@@ -10,9 +10,8 @@ from gradcli.base.errors import GradcliError
 from gradcli.engine.record.structure import flatten
 from gradcli.engine.record.tensor import value_of
 from gradcli.explain.missing.fixes import trial_runs
-from gradcli.lang.running.calls import NoGradient
+from gradcli.lang.running.calls import NoGradient, is_number
 from gradcli.lang.running.instructions import same
-from gradcli.lang.running.run import is_number
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

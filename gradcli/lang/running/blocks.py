@@ -7,8 +7,15 @@ from gradcli.engine.record.record import fresh_id
 from gradcli.engine.record.structure import flatten
 from gradcli.engine.record.tensor import Tensor, core_shape, value_of
 from gradcli.engine.tapes.accumulator import ForwardAccumulator
-from gradcli.lang.running.calls import as_tensor, call_operation, kind_of, no_operand, one_of
-from gradcli.lang.running.run import is_number, spread
+from gradcli.lang.running.calls import (
+    as_tensor,
+    call_operation,
+    is_number,
+    kind_of,
+    no_operand,
+    one_of,
+    spread,
+)
 from gradcli.lang.running.tapes import FileTape
 from gradcli.ops import PUBLIC
 from gradcli.ops.table.shapes import index as index_op

@@ -8,9 +8,21 @@ from __future__ import annotations
 
 from gradcli.base.errors import Diagnostic, GradcliError, error
 from gradcli.engine.record.tensor import core_shape, value_of
-from gradcli.lang.running.calls import NoGradient, as_tensor, call_numpy, call_operation, one_of
+from gradcli.lang.running.calls import (
+    NoGradient,
+    as_tensor,
+    attribute,
+    bound,
+    call_numpy,
+    call_operation,
+    is_number,
+    item,
+    literal,
+    one_of,
+    truth,
+)
 from gradcli.lang.running.declare import declare
-from gradcli.lang.running.run import Expect, attribute, bound, is_number, item, literal, truth
+from gradcli.lang.running.run import Expect
 from gradcli.lang.running.verbs import prime
 from gradcli.lang.syntax import code as c
 from gradcli.ops import PUBLIC

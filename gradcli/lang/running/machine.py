@@ -15,8 +15,7 @@ from gradcli.engine.record.operators import PLAIN
 from gradcli.engine.record.record import fresh_id
 from gradcli.engine.record.tensor import Tensor
 from gradcli.engine.record.variable import Variable
-from gradcli.lang.running.calls import call_operation
-from gradcli.lang.running.run import truth
+from gradcli.lang.running.calls import call_operation, truth
 from gradcli.lang.running.running import too_deep
 from gradcli.lang.running.verbs import VERBS
 from gradcli.lang.syntax import code as c

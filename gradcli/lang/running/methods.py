@@ -8,8 +8,15 @@ from gradcli.engine.record.structure import flatten
 from gradcli.engine.record.tensor import Tensor, leaf, value_of
 from gradcli.engine.record.variable import Variable
 from gradcli.engine.tapes.accumulator import ForwardAccumulator
-from gradcli.lang.running.calls import NoGradient, as_tensor, kind_of, no_operand, one_of
-from gradcli.lang.running.run import is_number, spread
+from gradcli.lang.running.calls import (
+    NoGradient,
+    as_tensor,
+    is_number,
+    kind_of,
+    no_operand,
+    one_of,
+    spread,
+)
 from gradcli.lang.running.tapes import FileTape
 from gradcli.lang.running.verbs import asked, tensors
 from gradcli.ops import PUBLIC

@@ -9,11 +9,11 @@ from gradcli.base.errors import Diagnostic, GradcliError, Source
 from gradcli.engine.record.record import Record
 from gradcli.engine.record.structure import flatten
 from gradcli.engine.record.tensor import Tensor, leaf
-from gradcli.lang.running.calls import NoGradient
+from gradcli.lang.running.calls import NoGradient, is_number, own, plain_structure
 from gradcli.lang.running.interpreter import execute
 from gradcli.lang.running.machine import run_code
 from gradcli.lang.running.names import Names
-from gradcli.lang.running.run import Target, is_number, of_tape, own, plain_structure
+from gradcli.lang.running.run import Target, of_tape
 from gradcli.lang.running.running import MAX_STEPS, Running
 from gradcli.lang.syntax.code import CONSTANTS, DEFINE, PUSH
 from gradcli.lang.syntax.parser import parse

@@ -5,8 +5,7 @@ from __future__ import annotations
 from gradcli.base.errors import error
 from gradcli.engine.record.tensor import Tensor
 from gradcli.engine.tapes.custom import custom_gradient, give_rule
-from gradcli.lang.running.calls import NoGradient, kind_of
-from gradcli.lang.running.run import is_number, spread
+from gradcli.lang.running.calls import NoGradient, is_number, kind_of, spread
 from gradcli.lang.syntax import code as c
 from gradcli.ops import lookup
 from gradcli.ops.kinds import UNREGISTERED

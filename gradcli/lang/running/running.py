@@ -10,7 +10,8 @@ from gradcli.base.errors import GradcliError, error
 from gradcli.engine.record import record as records
 from gradcli.engine.record.tensor import Tensor, leaf
 from gradcli.engine.record.variable import Variable
-from gradcli.lang.running.run import Run, is_number
+from gradcli.lang.running.calls import is_number
+from gradcli.lang.running.run import Run
 from gradcli.lang.syntax.code import CONSTANTS
 
 TYPE_CHECKING = False

@@ -6,8 +6,8 @@ from gradcli.base.errors import GradcliError, error
 from gradcli.engine.record.record import fresh_id
 from gradcli.engine.record.structure import flatten
 from gradcli.engine.record.tensor import Tensor, core_shape, leaf, value_of
-from gradcli.lang.running.calls import as_tensor, decided
-from gradcli.lang.running.run import Printed, is_number
+from gradcli.lang.running.calls import as_tensor, decided, is_number
+from gradcli.lang.running.run import Printed
 from gradcli.ops.table.shapes import whole
 
 TYPE_CHECKING = False

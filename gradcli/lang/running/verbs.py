@@ -20,11 +20,11 @@ from gradcli.lang.running.calls import (
     NoGradient,
     as_tensor,
     call_operation,
+    is_number,
     kind_of,
     no_operand,
     operand,
 )
-from gradcli.lang.running.run import is_number
 from gradcli.lang.running.statements import STATEMENTS
 from gradcli.ops import PUBLIC
 from gradcli.ops.table.elementwise import positive

@@ -10,8 +10,8 @@ from functools import partial
 
 from gradcli.engine import calculus
 from gradcli.engine.record.tensor import Tensor, value_of
-from gradcli.lang.running.calls import NoGradient
-from gradcli.lang.running.run import Target, is_number, parts, tensor_of
+from gradcli.lang.running.calls import NoGradient, is_number
+from gradcli.lang.running.run import Target, parts, tensor_of
 from gradcli.ops.table.shapes import index
 from gradcli.ops.values import zeros
 from gradcli.questions import notes

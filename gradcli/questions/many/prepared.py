@@ -14,9 +14,8 @@ from __future__ import annotations
 from gradcli.base.errors import GradcliError, error
 from gradcli.engine.compiled.trace import Doubtful, Elsewhere, Unrecorded
 from gradcli.engine.record.tensor import Tensor
-from gradcli.lang.running.calls import as_tensor
+from gradcli.lang.running.calls import as_tensor, is_number, own, plain_structure
 from gradcli.lang.running.program import doubted, names_of, plain_value
-from gradcli.lang.running.run import is_number, own, plain_structure
 from gradcli.ops.kinds import EDGE
 from gradcli.ops.values import shape_of
 from gradcli.questions.many.trace import trace

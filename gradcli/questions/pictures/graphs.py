@@ -9,8 +9,8 @@ from gradcli.engine.record.record import ANS, ATTRIBUTES, IDS, OP, OUT, VALUES, 
 from gradcli.explain.missing import file_scene
 from gradcli.ops.graph import reached
 from gradcli.ops.values import SCALAR_TYPES, shape_of
+from gradcli.questions.path import bound_at, text_at
 from gradcli.questions.question import tensors_of
-from gradcli.questions.way import bound_at, text_at
 from gradcli.questions.why import explained
 
 TYPE_CHECKING = False

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from gradcli.base.errors import Diagnostic, GradcliError, Source, error
 from gradcli.base.lazy import np
-from gradcli.lang.running.calls import NoGradient
+from gradcli.lang.running.calls import NoGradient, is_number
 from gradcli.lang.running.program import constant
-from gradcli.lang.running.run import Target, is_number, tensor_of
+from gradcli.lang.running.run import Target, tensor_of
 from gradcli.ops.table.shapes import index
 from gradcli.ops.values import SCALAR_TYPES
 from gradcli.questions.question import Question

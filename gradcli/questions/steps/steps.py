@@ -14,7 +14,8 @@ from gradcli.engine.record.tensor import Tensor, value_of
 from gradcli.engine.sweeps import reverse, tangent
 from gradcli.engine.sweeps.derivatives import from_columns, weights_of
 from gradcli.engine.sweeps.extremes import extreme
-from gradcli.lang.running.run import parts, plain_structure
+from gradcli.lang.running.calls import plain_structure
+from gradcli.lang.running.run import parts
 from gradcli.ops.kinds import UNREGISTERED
 from gradcli.ops.values import SCALAR_TYPES, check_bytes, is_float, shape_of
 from gradcli.questions.derivatives import gradients, jacobians

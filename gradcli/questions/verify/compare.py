@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gradcli.questions.verify.function import Directions
-    from gradcli.questions.verify.ways import Differences
+    from gradcli.questions.verify.methods import Differences
 
 AGREE, DIFFER, UNDECIDED, NONE = "agree", "differ", "undecided", "none"
 

@@ -11,7 +11,7 @@ from gradcli.base.lazy import np
 from gradcli.engine.calculus import size
 from gradcli.engine.finite import difference
 from gradcli.engine.record.record import ANS
-from gradcli.lang.running.run import plain_structure
+from gradcli.lang.running.calls import plain_structure
 from gradcli.ops.values import dtype_of, is_complex, is_float, plain, shape_of
 from gradcli.questions import VERIFY_TOLERANCE
 from gradcli.questions.first_order import each_target
@@ -33,7 +33,7 @@ from gradcli.questions.verify.compare import (
 )
 from gradcli.questions.verify.complex_step import complex_step
 from gradcli.questions.verify.function import Directions, Function
-from gradcli.questions.verify.ways import (
+from gradcli.questions.verify.methods import (
     SHIFTS,
     central,
     forward,

@@ -1,4 +1,4 @@
-"""The way from a source to a target as rows: where each step stands, its value and its slope."""
+"""The path from a source to a target as rows: where each step stands, its value and its slope."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 ASSIGNED = "assign"
 
 
-def way_between(ask: Question, run: Run, target: Target, binding: Binding, notes: list[Answer]
+def path_between(ask: Question, run: Run, target: Target, binding: Binding, notes: list[Answer]
                 ) -> Answer:
-    """The way from a source to a target of the command line, in a run that keeps everything.
+    """Return the path from a source to a target of the command line, in a run that keeps all.
     notes: gets what is to be said of its slopes.
     """
     logged = ask.logged(run)
@@ -49,11 +49,11 @@ def way_between(ask: Question, run: Run, target: Target, binding: Binding, notes
             ids |= {i for v, states in tape.saw.items()
                     if v.origin() is source.value for i in states}
         targets = {t.id for t in tensors_of(again)}
-        return way_of(ask, logged, source, ids, targets - {None}, window,
+        return path_of(ask, logged, source, ids, targets - {None}, window,
                       ask.watched(run, binding) and is_float(binding.value.value), notes=notes)
 
 
-def way_of(ask: Question, logged: Run, source: Binding, own: Collection[Any], targets: set[Any],
+def path_of(ask: Question, logged: Run, source: Binding, own: Collection[Any], targets: set[Any],
            window: Window | None, watched: bool, asked: Asked | None = None,
            notes: list[Answer] | None = None) -> Answer:
     """`path`: the source and each place on a shortest way to the target; `ways`: how many let a
