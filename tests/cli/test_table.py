@@ -51,7 +51,7 @@ def test_a_question_takes_the_options_of_its_row(name: str) -> None:
     own = {one.name for one in row.options} - set(QuestionOptions.fields())
     first, *others = inspect.signature(asked).parameters
     assert (first, set(others)) == ("ask", own)
-    import_module(f"gradcli.render.layouts.{row.layout}")
+    assert callable(import_module(f"gradcli.render.layouts.{row.layout}").pages)
 
 
 @pytest.mark.parametrize("name", COMMANDS)
