@@ -5,15 +5,16 @@ An answer holds the formulas as text in its language; here they get names, a hea
 
 from __future__ import annotations
 
-from gradcli.render import numbers
+from gradcli.render import numbers, write
 from gradcli.render.layouts import formulas as files
 from gradcli.render.layouts.formulas import closed, doubts, heading, why
 from gradcli.render.markdown import code
 from gradcli.render.numbers import visible
+from gradcli.render.page import Page
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from typing import Any
 
     Answer = dict[str, Any]
@@ -22,11 +23,16 @@ MISSING, OFF = "\x1b[33m", "\x1b[0m"
 """A derivative that is None is yellow, as in the tables of numbers."""
 
 
-def plain(answer: Answer) -> str:
-    """One name and formula per line."""
-    lines = [f"{d['name']}\t{d['formula']}" for d in answer["definitions"]]
-    lines += [f"{heading(r)}\t{r['formula']}" for r in answer["results"]]
-    return "\n".join(lines) + "\n"
+def page(answer: Answer) -> Page:
+    """Return names and formulas, for shells and spreadsheets."""
+    return Page(fields=_fields(answer), records=_records(answer))
+
+
+def _fields(answer: Answer) -> Iterator[tuple[str, str]]:
+    for one in answer["definitions"]:
+        yield one["name"], one["formula"]
+    for result in answer["results"]:
+        yield heading(result), str(result["formula"])
 
 
 def table(answer: Answer, width: int | None = None, color: bool = False) -> str:
@@ -78,62 +84,32 @@ def markdown(answer: Answer) -> str:
     return "\n".join(lines) + "\n"
 
 
-def delimited(answer: Answer, delimiter: str) -> str:
-    """A header, then a row for each formula; names of what stands more than once come first."""
-    import csv
-    import io
-
-    stream = io.StringIO()
-    csv.writer(stream, delimiter=delimiter, lineterminator="\n").writerows(_rows(answer))
-    return stream.getvalue()
-
-
-def _rows(answer: Answer) -> Iterator[list[str]]:
-    from gradcli.render.delimited import cell
-
+def _records(answer: Answer) -> Iterator[Sequence[Any]]:
+    """A row for each formula; names of what stands more than once come first."""
     yield ["of", "element", "wrt", "formula", "conditions", "reason"]
     for one in answer["definitions"]:
-        yield [cell(one["name"]), "", "", _cell(one["formula"]), "", ""]
-    conditions = cell(" and ".join(answer["conditions"]))
+        yield [one["name"], "", "", _cell(one["formula"]), "", ""]
+    conditions = " and ".join(answer["conditions"])
     for result in answer["results"]:
         by = [numbers.indexed(closed(w["name"]), tuple(w["element"])) for w in result["wrt"]]
         missing = result["formula"] is None
-        reason = result["reasons"][0]["code"] if result["reasons"] else ""
-        yield [cell(result["of"]), " ".join(map(str, result["element"])), cell(" ".join(by)),
+        yield [result["of"], " ".join(map(str, result["element"])), " ".join(by),
                "None" if missing else _cell(result["formula"]), "" if missing else conditions,
-               cell(reason)]
+               result["reasons"][0]["code"] if result["reasons"] else ""]
 
 
-def _cell(formula: str) -> str:
-    """A formula as text that no spreadsheet runs; one that is a number stays a number."""
-    from gradcli.render.delimited import cell
-
+def _cell(formula: str) -> Any:
+    """A formula; one that is a number stays a number in a spreadsheet."""
     try:
-        float(formula)
+        return float(formula)
     except ValueError:
-        return cell(formula)
-    return formula
-
-
-def json(answer: Answer) -> str:
-    """One object."""
-    from gradcli.render.machine import dump
-
-    shown = {k: v for k, v in answer.items() if k not in ("needs", "renamed")}
-    return dump(shown) + "\n"
+        return formula
 
 
 FILES = {
     "gradcli": files.gradcli, "python": files.python, "c": files.c, "sympy": files.sympy,
     "latex": files.latex}
 """By language."""
-
-LINES = {
-    "plain": plain, "markdown": markdown, "json": json,
-    "csv": lambda answer: delimited(answer, ","),
-    "tsv": lambda answer: delimited(answer, "\t")}
-"""With formulas as gradcli writes them."""
-
 
 def language(chosen: str) -> str:
     """The language that the formulas of a format are in."""
@@ -146,4 +122,7 @@ def render(answer: Answer, chosen: str, width: int | None = None, color: bool = 
     """
     if chosen == "table":
         return table(answer, width, color)
-    return (FILES.get(chosen) or LINES[chosen])(answer)
+    if chosen in FILES or chosen == "markdown":
+        return FILES.get(chosen, markdown)(answer)
+    shown = {k: v for k, v in answer.items() if k not in ("needs", "renamed")}
+    return write(shown, [page(answer)], chosen)

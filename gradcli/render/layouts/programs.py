@@ -6,8 +6,9 @@ on a terminal an array of more than LARGE elements is a summary.
 
 from __future__ import annotations
 
-from gradcli.render import numbers
+from gradcli.render import numbers, write
 from gradcli.render.numbers import escape, visible
+from gradcli.render.page import Page, Table
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -67,53 +68,29 @@ def ndjson(answer: dict[str, Any], item: dict[str, Any]) -> str:
 
 def render(answer: dict[str, Any], format: str, show: Callable[[Any], str] = numbers.exact) -> str:
     """The whole answer as text; empty if there is nothing to print. show: for people."""
-    if format == "json":
-        from gradcli.render.machine import render as whole
-
-        return whole(answer)
     if format == "ndjson":
         return "".join([
             ndjson(answer, item) for item in (*answer["printed"], *answer["expects"])])
-    if format in ("csv", "tsv"):
-        return _delimited(answer["printed"], "\t" if format == "tsv" else ",")
-    if format in ("markdown", "latex"):
-        return _table(answer["printed"], format, show)
-    return "".join([line(printed, show) for printed in answer["printed"]])
-
-
-def _delimited(prints: list[Printed], delimiter: str) -> str:
-    """A row per print, a column per value; all rows as wide as the widest."""
-    import csv
-    from io import StringIO
-
-    from gradcli.render.delimited import cell
-
-    def text(value: Any) -> str:
-        shown = numbers.exact(value)
-        return visible(shown) if isinstance(value, (float, int)) else cell(shown)
-
-    width = max([len(printed["values"]) for printed in prints], default=0)
-    buffer = StringIO()
-    writer = csv.writer(buffer, delimiter=delimiter, lineterminator="\n")
-    writer.writerow(["line", *[f"value{k}" for k in range(1, width + 1)]])
-    for printed in prints:
-        cells = [text(item["value"]) for item in printed["values"]]
-        writer.writerow([printed["line"], *cells, *[""] * (width - len(cells))])
-    return buffer.getvalue()
-
-
-def _table(prints: list[Printed], format: str, show: Callable[[Any], str]) -> str:
-    rows = [(str(printed["line"]), visible(line(printed, show)[:-1])) for printed in prints]
+    if format in ("table", "plain"):
+        return "".join([line(printed, show) for printed in answer["printed"]])
+    rows = [(str(one["line"]), visible(line(one, show)[:-1])) for one in answer["printed"]]
     if format == "markdown":
         from gradcli.render.markdown import code
 
         body = [f"| {number} | {code(text) if text.strip() else ''} |" for number, text in rows]
         return "\n".join(["| line | printed |", "|---:|---|", *body]) + "\n"
-    from gradcli.render.latex import escaped
+    return write(answer, [Page(records=_records(answer["printed"]), blocks=[
+        Table(["line", "printed"], rows, "rl")])], format)
 
-    body = [rf"{number} & {escaped(text)} \\" for number, text in rows]
-    return "\n".join([
-        r"\begin{tabular}{rl}", r"line & printed \\", r"\hline", *body, r"\end{tabular}"]) + "\n"
+
+def _records(prints: list[Printed]) -> Iterator[list[Any]]:
+    """All rows are as wide as the widest."""
+    width = max([len(printed["values"]) for printed in prints], default=0)
+    yield ["line", *[f"value{k}" for k in range(1, width + 1)]]
+    for printed in prints:
+        values = [item["value"] for item in printed["values"]]
+        yield [printed["line"], *["None" if value is None else value for value in values],
+               *[""] * (width - len(values))]
 
 
 def failures(answer: dict[str, Any]) -> Iterator[str]:
