@@ -100,10 +100,14 @@ def _records(answer: Answer) -> Iterator[Sequence[Any]]:
 
 def _cell(formula: str) -> Any:
     """A formula; one that is a number stays a number in a spreadsheet."""
-    try:
-        return float(formula)
-    except ValueError:
-        return formula
+    for kind in (int, float):
+        try:
+            number = kind(formula)
+        except ValueError:
+            continue
+        if numbers.exact(number) == formula:
+            return number
+    return formula
 
 
 FILES = {
