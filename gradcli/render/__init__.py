@@ -14,9 +14,11 @@ if TYPE_CHECKING:
 
     from gradcli.render.page import Page
 
-FORMATS = ("plain", "json", "ndjson", "csv", "tsv", "markdown", "latex")
-WRITERS = {"plain": ("plain",), "csv": ("delimited", ","), "tsv": ("delimited", "\t"),
-           "markdown": ("markdown",), "latex": ("latex",), "table": ("terminal",)}
+# Format -> the module that writes pages, and what it is told; JSON is of the answer itself.
+WRITERS = {"table": ("terminal",), "plain": ("plain",), "json": ("machine",),
+           "ndjson": ("machine",), "csv": ("delimited", ","), "tsv": ("delimited", "\t"),
+           "markdown": ("markdown",), "latex": ("latex",)}
+FORMATS = tuple(WRITERS)[1:]    # a table needs a terminal's width
 
 
 def text(answer: dict[str, Any], format: str, digits: int | None = None, **view: Any) -> str:
@@ -32,7 +34,7 @@ def text(answer: dict[str, Any], format: str, digits: int | None = None, **view:
         from gradcli.render import plain
 
         return plain.lines(plain.fields(answer))    # a page would double what this loads
-    if format not in (*FORMATS, "table"):
+    if format not in WRITERS:
         raise ValueError(f"unknown format `{format}`; there are {', '.join(FORMATS)}")
     pages: Any = ()
     if format not in ("json", "ndjson"):

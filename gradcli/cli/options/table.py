@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gradcli.base.commas import split
+from gradcli.render import WRITERS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -10,7 +11,7 @@ if TYPE_CHECKING:
     from typing import Any, Self
 
 QUESTION, POINT, OUTPUT, LIMITS = "Question", "Point", "Output", "Limits"
-FORMATS = ("table", "plain", "json", "ndjson", "csv", "tsv", "markdown", "latex")
+FORMATS = tuple(WRITERS)
 ENDINGS = {"txt": "plain", "log": "plain", "json": "json", "ndjson": "ndjson", "jsonl": "ndjson",
            "csv": "csv", "tsv": "tsv", "md": "markdown", "tex": "latex"}
 """End of the name of a file of -o to the format that it has."""
