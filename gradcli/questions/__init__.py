@@ -68,8 +68,8 @@ def hess(ask: Question) -> Answer:
 
 
 def failed(found: Answer, strict: bool) -> bool:
-    """Whether something checked is wrong: exit status 1. strict: a None, NaN and infinity are, and
-    what may be wrong.
+    """Return whether something checked is wrong: exit status 1. strict: a None, NaN and infinity
+    are, and what may be wrong.
     """
     for result in found["results"]:
         for part in (result, *result.get("sources", ()), *result.get("blocks", ())):
@@ -86,7 +86,7 @@ def failed(found: Answer, strict: bool) -> bool:
 
 
 def all_finite(value: Any) -> bool:
-    """Whether no number in a value as data is NaN or infinite."""
+    """Return whether no number in a value as data is NaN or infinite."""
     if isinstance(value, (list, dict)):
         return all(map(all_finite, value.values() if isinstance(value, dict) else value))
     return not isinstance(value, (float, complex)) or value - value == 0

@@ -58,7 +58,7 @@ def answered(question: Asked) -> Iterator[tuple[list[Any], list[tuple[Any, Any]]
 
 
 def kind_of(question: Asked) -> str:
-    """What was asked for: a gradient with weights is a `vjp`."""
+    """Return what was asked for: a gradient with weights is a `vjp`."""
     if question.kind in ("gradient", "grad"):
         count, named = question.arguments()
         return "vjp" if count > 2 or "output_gradients" in named else "gradient"
@@ -66,13 +66,13 @@ def kind_of(question: Asked) -> str:
 
 
 def window_of(question: Asked) -> Window | None:
-    """What the tape of a question had recorded by then."""
+    """Return what the tape of a question had recorded by then."""
     tape = question.tape
     return file_scene.window_of(tape, question.last) if isinstance(tape, FileTape) else None
 
 
 def states_of(logged: Run, source: Any, question: Asked) -> set[int]:
-    """The ids of a source; of a variable those of its states up to the question."""
+    """Return the ids of a source; of a variable those of its states up to the question."""
     if not isinstance(source, Variable):
         return {source.id} if getattr(source, "id", None) is not None else set()
     states = logged.log.states if logged.log is not None else []
@@ -97,8 +97,8 @@ def binding_of(logged: Run, states: Collection[int], name: str, source: Any) -> 
 
 def names_of(ask: Question, logged: Run, question: Asked, which: int, values: Sequence[Any],
               otherwise: str) -> list[str]:
-    """What the targets (which = 0) or sources (1) of a question are called: as written there if
-    that is a name, or all there is.
+    """Return what the targets (which = 0) or sources (1) of a question are called: as written there
+    if that is a name, or all there is.
     """
     if question.kind == "prime":
         return [_of_prime(ask, logged, question)[which] or otherwise]
@@ -123,7 +123,9 @@ def _of_prime(ask: Question, logged: Run, question: Asked) -> tuple[str, str]:
 
 
 def written(ask: Question, question: Asked, which: int) -> str | None:
-    """The name that stands for the targets (0) or sources (1) of a question, if it is one name."""
+    """Return the name that stands for the targets (0) or sources (1) of a question, if it is one
+    name.
+    """
     span = _argument(InstructionText(ask.program.source.text, question.at), which)
     text = "" if span is None else text_at(ask, span)
     return text if text.isidentifier() else None
@@ -138,7 +140,7 @@ def _argument(call: InstructionText, which: int) -> Span | None:
 
 
 def _called(ask: Question, logged: Run, value: Any, otherwise: str) -> str:
-    """The first name of a value; else what stands where it was made."""
+    """Return the first name of a value; else what stands where it was made."""
     if isinstance(value, Variable):
         return value.name
     id = getattr(value, "id", None)

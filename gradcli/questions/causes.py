@@ -31,11 +31,12 @@ if TYPE_CHECKING:
 
 
 def causes(ask: Question, run: Run, target: Target, binding: Binding) -> list[Reason]:
-    """The causes, the one to mend first on top, each with a fix that was tried if it can be."""
+    """Return the causes, the one to mend first on top, each with a fix that was tried if it can be.
+    """
     logged = ask.logged(run)
 
     def again(changed: Program) -> tuple[list[Any], Any]:
-        """The same question to a changed program: the target's values and the gradient."""
+        """Return the same question to a changed program: the target's values and the gradient."""
         other = Question(changed, at=ask.at, of=ask.of, wrt=ask.wrt, watch=ask.watch, tape=ask.tape,
                          **ask.options())
         assert logged.log is not None
@@ -65,18 +66,18 @@ KINDS = ("gradient", "grad", "vjp", "jacobian")
 
 
 def has_zero(value: Any) -> bool:
-    """Whether a tensor in what was printed is exactly 0; numbers are no gradients."""
+    """Return whether a tensor in what was printed is exactly 0; numbers are no gradients."""
     return any(is_zero(t.value) for t in tensors(value) if not isinstance(t, Variable))
 
 
 def is_bad(value: Any) -> bool:
-    """Whether a tensor in what was printed is NaN or infinite, or a plain number NaN."""
+    """Return whether a tensor in what was printed is NaN or infinite, or a plain number NaN."""
     return any(not is_finite(v.value) if isinstance(v, Tensor) else _is_plain_nan(v)
                for v in flatten(value))
 
 
 def sums(ask: Question, run: Run, ids: Iterable[int | None]) -> list[Answer]:
-    """Which of these values are the gradient of several elements together."""
+    """Return which of these values are the gradient of several elements together."""
     from gradcli.explain.notes import summed
 
     found = {run.summed[i] for i in ids if i in run.summed}
@@ -98,7 +99,9 @@ def out_of_range(ask: Question, run: Run, prints: Sequence[Printed]) -> list[lis
 
 
 def zeros(ask: Question, logged: Run, value: Any) -> list[Answer]:
-    """Why the gradients in what was printed are exactly 0. logged: a run that keeps everything."""
+    """Return why the gradients in what was printed are exactly 0. logged: a run that keeps
+    everything.
+    """
     questions = _questions(logged)
     out: list[Answer] = []
     for t in tensors(value):
@@ -108,8 +111,8 @@ def zeros(ask: Question, logged: Run, value: Any) -> list[Answer]:
 
 
 def nonfinite(ask: Question, logged: Run, number: int, item: int, value: Any) -> list[Answer]:
-    """Why numbers in what was printed are NaN or infinite. logged: a run that keeps everything.
-    number: of the print; item: which of its values.
+    """Return why numbers in what was printed are NaN or infinite. logged: a run that keeps
+    everything. number: of the print; item: which of its values.
     """
     from gradcli.explain.catalogue import Note
     from gradcli.questions.retrying import of_printed, of_question
@@ -125,7 +128,7 @@ def nonfinite(ask: Question, logged: Run, number: int, item: int, value: Any) ->
 
 
 def lost_digits(ask: Question, logged: Run, number: int, item: int, value: Any) -> list[Answer]:
-    """What the digits of numbers in what was printed are worth, where some cancelled; as
+    """Return what the digits of numbers in what was printed are worth, where some cancelled; as
     `nonfinite`.
     """
     from gradcli.explain.numbers.cancelled import Cancelled
@@ -159,8 +162,8 @@ def lost_digits(ask: Question, logged: Run, number: int, item: int, value: Any) 
 
 
 def doubtful(ask: Question, logged: Run, value: Any) -> list[Answer]:
-    """What gradients in what was printed would be, had zeros not absorbed it, or of which target
-    that is no number they are. logged: a run that keeps everything.
+    """Return what gradients in what was printed would be, had zeros not absorbed it, or of which
+    target that is no number they are. logged: a run that keeps everything.
     """
     from gradcli.questions.retrying import of_question
 
@@ -211,7 +214,7 @@ def _in_derivative(logged: Run, t: Tensor, questions: Mapping[int, tuple[Asked, 
 
 def _of_question(logged: Run, question: Asked, by: Any, g: Tensor, source: Source,
                  trials: Trials | None) -> list[Note]:
-    """Why the answer to a question is no number, or is one that is doubtful."""
+    """Return why the answer to a question is no number, or is one that is doubtful."""
     from gradcli.explain.numbers import nonfinite as why
     from gradcli.questions.asked import states_of
 
@@ -228,7 +231,7 @@ def _of_question(logged: Run, question: Asked, by: Any, g: Tensor, source: Sourc
 
 
 def _item(question: Asked, g: Tensor) -> int:
-    """Which answer to a question it is."""
+    """Return which answer to a question it is."""
     return next(k for k, found in enumerate(flatten(question.found)) if found is g)
 
 
@@ -269,7 +272,7 @@ def _targets(question: Asked) -> list[Tensor]:
 
 
 def _connected(logged: Run, question: Asked, source: Any) -> list[int]:
-    """The ids of a source whose derivative is 0, and not because a 0 was asked for."""
+    """Return the ids of a source whose derivative is 0, and not because a 0 was asked for."""
     from gradcli.engine import calculus
     from gradcli.explain.numbers import zeros as why_zero
     from gradcli.questions.asked import states_of

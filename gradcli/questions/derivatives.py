@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 def gradients(ask: Question, run: Run, target: Target, bindings: Sequence[Binding],
               emit: bool = False) -> list[Any]:
-    """Per source the gradient of the (weighted) sum of the target's elements, or None.
+    """Return per source the gradient of the (weighted) sum of the target's elements, or None.
 
     emit: recorded. Raises Unrecorded where it has no recorded form.
     """
@@ -50,8 +50,8 @@ def gradients(ask: Question, run: Run, target: Target, bindings: Sequence[Bindin
 
 def _absorbed(found: list[Any], sources: Sequence[Tensor],
               backwards: Callable[[Sequence[Tensor]], list[Any]]) -> list[Any]:
-    """What tangents found; where that is NaN, what the reverse sweep does: only that one knows
-    which zeros absorb an infinite slope.
+    """Return what tangents found; where that is NaN, what the reverse sweep does: only that one
+    knows which zeros absorb an infinite slope.
     """
     spoiled = [k for k, g in enumerate(found) if g is not None and has_nan(calculus.numbers_of(g))]
     if spoiled:
@@ -77,7 +77,7 @@ def with_constants(ask: Question, found: list[Any], tensors: Sequence[Tensor],
 
 
 def _forward(tensors: Sequence[Tensor], seeds: Sequence[Any], source: Tensor) -> Any:
-    """The gradient of the weighted sum from tangents in all directions of one source."""
+    """Return the gradient of the weighted sum from tangents in all directions of one source."""
     total: Any = None
     for k, t in enumerate(tensors):
         weight = seeds[k] if seeds else 1.0
@@ -92,14 +92,15 @@ def _forward(tensors: Sequence[Tensor], seeds: Sequence[Any], source: Tensor) ->
 
 
 def _weighted(rows: Any, weight: Any, target_shape: Sequence[int]) -> Any:
-    """The sum over the target's axes of a Jacobian times the target's weights."""
+    """Return the sum over the target's axes of a Jacobian times the target's weights."""
     weights = np.broadcast_to(weight, target_shape)
     return plain(np.tensordot(weights, rows, axes=len(target_shape)))
 
 
 def jacobians(ask: Question, run: Run, target: Target, bindings: Sequence[Binding],
               emit: bool = False) -> list[Any]:
-    """Per source the Jacobian, target shape + source shape, or None. emit: as for gradients."""
+    """Return per source the Jacobian, target shape + source shape, or None. emit: as for gradients.
+    """
     if ask.mode == "finite" and not emit:
         from gradcli.questions.differences import finite
 
@@ -148,7 +149,7 @@ def unrecorded() -> Exception:
 
 
 def total(target: Target) -> Tensor:
-    """The sum of the target's elements."""
+    """Return the sum of the target's elements."""
     whole = tensor_of(target)
     if whole.shape:
         whole = PUBLIC["sum"](whole)

@@ -170,7 +170,7 @@ def _compare(part: Answer, field: str, binding: Binding, largest: float,
 
 
 def _largest(value: Any) -> float:
-    """The largest magnitude among the elements of a value; 0 for what is no number."""
+    """Return the largest magnitude among the elements of a value; 0 for what is no number."""
     if not is_float(value):
         return 0.0
     return abs(value) if type(value) is float else float(abs(value).max(initial=0.0))

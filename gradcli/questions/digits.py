@@ -52,7 +52,7 @@ def shown(run: Run) -> float:
 
 
 def _grown(entry: Entry) -> float:
-    """The condition of an operation on numbers: relative change by relative change."""
+    """Return the condition of an operation on numbers: relative change by relative change."""
     op, values, ans = entry[OP], entry[VALUES], entry[ANS]
     size = 0.0
     for k, rule in enumerate(op.fast_rules or fast_rules(op)):
@@ -67,7 +67,7 @@ def _grown(entry: Entry) -> float:
 
 
 def _grown_of_arrays(entry: Entry) -> float:
-    """The same of arrays, in the element where it is most."""
+    """Return the same of arrays, in the element where it is most."""
     from gradcli.explain.numbers.cancelled import UNIT, UNIT_32, reached
 
     op, ans = entry[OP], entry[ANS]
@@ -81,7 +81,7 @@ def _grown_of_arrays(entry: Entry) -> float:
 
 
 def of_value(ask: Question, run: Run, target: Target) -> list[Note]:
-    """What the digits of a value are worth, if some cancelled."""
+    """Return what the digits of a value are worth, if some cancelled."""
     found = _cancelled(ask, run, target)
     if found is None:
         return []
@@ -92,9 +92,9 @@ def of_value(ask: Question, run: Run, target: Target) -> list[Note]:
 
 
 def _cancelled(ask: Question, run: Run, target: Target, order: int = 0, share: float = 1.0) -> Any:
-    """What knows the operations that show rounding; None if all together they make it less than
-    LARGE. A derivative is about as many times steeper than the value as its order says. share: how
-    large it is beside its parts.
+    """Return what knows the operations that show rounding; None if all together they make it less
+    than LARGE. A derivative is about as many times steeper than the value as its order says. share:
+    how large it is beside its parts.
     """
     made = run.keeps(target)
     if shown not in made:
@@ -110,8 +110,8 @@ def _cancelled(ask: Question, run: Run, target: Target, order: int = 0, share: f
 
 def of_derivative(ask: Question, run: Run, target: Target, binding: Binding, g: Any, field: str
                   ) -> list[Note]:
-    """What the digits of a derivative are worth, if some cancelled: there, or between its parts,
-    which are about as large as a quotient of value and source.
+    """Return what the digits of a derivative are worth, if some cancelled: there, or between its
+    parts, which are about as large as a quotient of value and source.
     """
     found = None if ask.output_gradient is not None else _of_parts(
         ask, run, target, 1, g, binding.value.value)
@@ -126,7 +126,7 @@ def of_derivative(ask: Question, run: Run, target: Target, binding: Binding, g: 
 
 def of_second(ask: Question, run: Run, target: Target, row: Binding, column: Binding, block: Any
               ) -> list[Note]:
-    """The same of a second derivative."""
+    """Return the same of a second derivative."""
     x, y = row.value.value, column.value.value
     found = _of_parts(ask, run, target, 2, block, x * y if type(x) is type(y) is float else None)
     if found is None:
@@ -139,8 +139,8 @@ def of_second(ask: Question, run: Run, target: Target, row: Binding, column: Bin
 
 
 def _of_parts(ask: Question, run: Run, target: Target, order: int, g: Any, x: Any) -> Any:
-    """What knows the operations that show rounding, those of a derivative among them: its parts are
-    about as large as a quotient of the value and x. None if there can be none.
+    """Return what knows the operations that show rounding, those of a derivative among them: its
+    parts are about as large as a quotient of the value and x. None if there can be none.
     """
     value = getattr(target.tensor, "value", target.tensor)
     share = 1.0

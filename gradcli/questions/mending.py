@@ -40,7 +40,7 @@ class Mended:
 
 
 def mended(found: Explained) -> Mended:
-    """The program with all fixes that work.
+    """Return the program with all fixes that work.
 
     Equal changes are made once; of two that overlap, the first. What works alone may not work
     together: then as many as do are made, in the order in which they were found. A question of the
@@ -85,7 +85,7 @@ def _round(found: Explained) -> Mended:
 
 
 def _changed(found: Explained, text: str) -> Question:
-    """The same questions to a changed program."""
+    """Return the same questions to a changed program."""
     ask = found.ask
     wrt = [] if found.numbers else [s["wrt"] for s in found.answer["results"][0]["sources"]]
     return Question(Program(Source(text, ask.program.source.name)), at=ask.at, of=ask.of, wrt=wrt,
@@ -107,8 +107,8 @@ def _overlap(a: Edit, b: Edit) -> bool:
 
 
 def _edited(text: str, chosen: Sequence[Mend]) -> str:
-    """The text with these changes. One made twice is made once; two insertions at one place stand
-    in the order of the mends.
+    """Return the text with these changes. One made twice is made once; two insertions at one place
+    stand in the order of the mends.
     """
     edits = dict.fromkeys(edit for _, _, edits in chosen for edit in edits)
     for start, end, new in sorted(edits, key=lambda edit: edit[:2])[::-1]:
@@ -117,8 +117,8 @@ def _edited(text: str, chosen: Sequence[Mend]) -> str:
 
 
 def _lost(found: Explained, chosen: Sequence[Mend]) -> Place | None:
-    """Which gradients the changed program has no more; None if one that was to be mended is not
-    there, or if anything else that the file says is changed. That each change alone keeps the
+    """Return which gradients the changed program has no more; None if one that was to be mended is
+    not there, or if anything else that the file says is changed. That each change alone keeps the
     target's value was tried before.
     """
     try:

@@ -143,7 +143,7 @@ def _open(run: Run, varies: Sequence[str]) -> Collection[int | None] | None:
 
 def _compresses(targets: Sequence[Tensor], sources: Sequence[Tensor],
                 open: Collection[int | None]) -> bool:
-    """Whether so few derivatives can differ from 0 that they may be placed one by one."""
+    """Return whether so few derivatives can differ from 0 that they may be placed one by one."""
     from gradcli.engine.record import record as records
     from gradcli.engine.sparse import sweeps
 

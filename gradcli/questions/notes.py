@@ -35,8 +35,8 @@ MOST_STEPS = 20_000
 
 def of_gradient(ask: Question, run: Run, target: Target, binding: Binding, g: Any, field: str,
                 trials: Trials | None = None) -> list[Answer]:
-    """What has to be said of a derivative that exists: conventions at kinks, a name that was bound
-    again. trials: what tries rewrites for it, where it is not asked for by names.
+    """Return what has to be said of a derivative that exists: conventions at kinks, a name that was
+    bound again. trials: what tries rewrites for it, where it is not asked for by names.
     """
     values = all(is_finite(t.value) for t in tensors_of(target))
     if ask.mode == "finite" and values:
@@ -96,7 +96,7 @@ def of_gradient(ask: Question, run: Run, target: Target, binding: Binding, g: An
 
 def _whole(ask: Question, run: Run, target: Target, binding: Binding
            ) -> tuple[Run, Target, Binding] | None:
-    """The same in a run that records what is made of numbers alone, if there is one."""
+    """Return the same in a run that records what is made of numbers alone, if there is one."""
     whole = with_numbers(ask, run, target)
     if whole is None or binding not in run.bindings.get(binding.name, ()):
         return None
@@ -133,7 +133,7 @@ def boundaries(ask: Question, run: Run, target: Target, binding: Binding, order:
 
 
 def left_out(ask: Question, run: Run, target: Target, bindings: list[Binding]) -> list[Answer]:
-    """What derivatives in these names leave out; differences leave out nothing."""
+    """Return what derivatives in these names leave out; differences leave out nothing."""
     made = run.keeps(target)
     if left_out not in made:
         made[left_out] = ask.mode != "finite" and run.record.is_partial()
@@ -148,7 +148,9 @@ def left_out(ask: Question, run: Run, target: Target, bindings: list[Binding]) -
 
 def _explained(ask: Question, run: Run, target: Target, binding: Binding, field: str, of: Of
                ) -> Any:
-    """What explains derivatives of a target, for all sources whose gradients are swept together."""
+    """Return what explains derivatives of a target, for all sources whose gradients are swept
+    together.
+    """
     made = run.keeps(target)
     if of not in made or binding.value.id not in made[of].sources or field == "jacobian":
         made[of] = of(ask, run, target, _sources(ask, run, target, binding, field), field)
@@ -156,7 +158,7 @@ def _explained(ask: Question, run: Run, target: Target, binding: Binding, field:
 
 
 def _kinks(ask: Question, run: Run, target: Target) -> Any:
-    """What knows the conventions on the ways to a target; None if there can be none."""
+    """Return what knows the conventions on the ways to a target; None if there can be none."""
     made = run.keeps(target)
     if _kinks not in made:
         made[_kinks] = None
@@ -168,7 +170,7 @@ def _kinks(ask: Question, run: Run, target: Target) -> Any:
 
 
 def _sources(ask: Question, run: Run, target: Target, binding: Binding, field: str) -> list[int]:
-    """The sources of the sweep; Jacobians of what is no scalar have each their own."""
+    """Return the sources of the sweep; Jacobians of what is no scalar have each their own."""
     sources = {binding.value.id}
     # A file that asks for itself need not have any that the command line would ask for.
     if (field == "gradient" or [t.shape for t in parts(target)] == [()]) and (
@@ -234,8 +236,9 @@ def troubles(ask: Question, run: Run, target: Target) -> list[Answer]:
 
 
 def worded(explain: Callable[[Any], list[Note]], plain: Any, whole: Any) -> list[Note]:
-    """What is said of a run. whole: the same with what is made of numbers alone recorded, which
-    decides whether anything is, and names what is no variable; None: there is nothing of that kind.
+    """Return what is said of a run. whole: the same with what is made of numbers alone recorded,
+    which decides whether anything is, and names what is no variable; None: there is nothing of that
+    kind.
     """
     decided = explain(plain if whole is None else whole)
     if whole is None or not decided:
@@ -280,8 +283,8 @@ def _with_numbers(ask: Question, run: Run, target: Target) -> tuple[Run, Target]
 
 
 def _lost_constants(ask: Question, run: Run, target: Target) -> list[tuple[str, Any]]:
-    """What is said of a target that meets a constant which is 0 or infinite only because floats
-    end: as it is written, or on its way. run: one that records constants.
+    """Return what is said of a target that meets a constant which is 0 or infinite only because
+    floats end: as it is written, or on its way. run: one that records constants.
     """
     found = ask.program.lost_numbers()
     tensors = tensors_of(target)
@@ -294,7 +297,7 @@ def _lost_constants(ask: Question, run: Run, target: Target) -> list[tuple[str, 
 
 
 def point(ask: Question, run: Run, target: Target, binding: Binding) -> Answer:
-    """The fields of a source that say where it is; see `gradcli.questions.states.point`."""
+    """Return the fields of a source that say where it is; see `gradcli.questions.states.point`."""
     if not run.assigned(binding):
         return {"at": data(binding.value.value)}
     from gradcli.questions import states

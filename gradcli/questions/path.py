@@ -122,7 +122,9 @@ def _joined(last: Answer, row: Answer, again: bool) -> Answer:
 
 
 def _upstream(history: Segment, step: paths.PathStep, targets: set[Any]) -> float:
-    """The derivative of the targets by the answer of a custom function, where it is a number."""
+    """Return the derivative of the targets by the answer of a custom function, where it is a
+    number.
+    """
     if step.entry is None or not getattr(step.entry[OP], "custom", False):
         return 1.0
     ends = [Tensor(e[ANS], e[OUT]) for e in history if e[OUT] in targets and is_float(e[ANS])]
@@ -150,9 +152,9 @@ def _value(value: Any) -> Answer:
 
 def _place_of(ask: Question, logged: Run, step: paths.PathStep, asked: Asked | None
               ) -> tuple[Span | None, str, Op | None]:
-    """Where a step is, what it is called, and the operation if it is one: of one that computes a
-    derivative, the question. A call has the name that is written there, which may stand for several
-    operations that nobody wrote.
+    """Return where a step is, what it is called, and the operation if it is one: of one that
+    computes a derivative, the question. A call has the name that is written there, which may stand
+    for several operations that nobody wrote.
     """
     if step.entry is None:
         return step.span, ASSIGNED, None
@@ -172,14 +174,14 @@ def _place_of(ask: Question, logged: Run, step: paths.PathStep, asked: Asked | N
 
 
 def bound_at(ask: Question, binding: Binding) -> Span | None:
-    """Where a name was bound; of one that is only read, where that first happens."""
+    """Return where a name was bound; of one that is only read, where that first happens."""
     if binding.span != (0, 0):
         return binding.span
     return ask.program.names.inputs.get(binding.name)
 
 
 def _statement(ask: Question, span: Span) -> str:
-    """The statement around a place, if it is on one line; else the place alone."""
+    """Return the statement around a place, if it is on one line; else the place alone."""
     for statement in ask.program.statements:
         if statement.start <= span[0] < statement.end:
             text = ask.program.source.text[statement.start:statement.end]
@@ -188,5 +190,5 @@ def _statement(ask: Question, span: Span) -> str:
 
 
 def text_at(ask: Question, span: Span) -> str:
-    """What stands there, on one line."""
+    """Return what stands there, on one line."""
     return " ".join(ask.program.source.text[span[0]:span[1]].split())

@@ -45,27 +45,27 @@ def undata(value: Any) -> Any:
 
 
 def shape(value: Any) -> list[int] | None:
-    """The shape of a value; None for a structure."""
+    """Return the shape of a value; None for a structure."""
     if value is None or isinstance(value, (dict, list)):
         return None
     return list(shape_of(value))
 
 
 def lines(source: Source, items: Iterable[Answer]) -> Answer:
-    """The text of each line that one of the items, or what is related to it, names."""
+    """Return the text of each line that one of the items, or what is related to it, names."""
     numbers = {place["line"] for item in items for place in (item, *(item.get("related") or ()))}
     return {n: source.line(n) for n in sorted(numbers - {None})}
 
 
 def is_finite(value: Any) -> bool:
-    """Whether a value has neither NaN nor infinity in it."""
+    """Return whether a value has neither NaN nor infinity in it."""
     if type(value) is float:
         return value - value == 0.0
     return not is_float(value) or bool(np.isfinite(value).all())
 
 
 def is_zero(value: Any) -> bool:
-    """Whether a derivative is exactly 0 in all its elements, of which there are some."""
+    """Return whether a derivative is exactly 0 in all its elements, of which there are some."""
     if type(value) is float:
         return value == 0.0
     return is_float(value) and value.size > 0 and not np.any(value)
@@ -79,7 +79,7 @@ MAX_EXPLAINED = 1_000_000
 
 
 def remarkable(g: Triples) -> Any:
-    """The values of triples; the whole array where there is something to say."""
+    """Return the values of triples; the whole array where there is something to say."""
     if g.values.any() and is_finite(g.values):
         return g.values
     return g.dense() if size(g.shape) <= MAX_EXPLAINED else g.values[:0]
@@ -118,7 +118,7 @@ def derivative(field: str, g: Any, source: Any, sparse: bool) -> Answer:
 
 
 def seen(g: Any) -> Any:
-    """What notes on a derivative look at."""
+    """Return what notes on a derivative look at."""
     if not hasattr(g, "coordinates"):
         return g
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class Question:
-    """What was asked; names as on the command line.
+    """A question about a program; names as on the command line.
 
     at: values by name. of: targets, a comma list being a sum. mode: "reverse", "forward" or
     "finite". output_gradient: weights of the target. watch: constants to watch. tf: TensorFlow's
@@ -116,13 +116,13 @@ class Question:
         return found
 
     def same_target(self, run: Run, target: Target) -> Target:
-        """The target of another run of the same program."""
+        """Return the target of another run of the same program."""
         unnamed = target.name == self.program.unnamed() and target.name not in run.bindings
         return self.program.targets(run, [] if unnamed else [target.name])[0]
 
     def watched(self, run: Run, binding: Binding) -> bool:
-        """Whether a name is a source: the command line watches what --wrt names, but not a const
-        or trainable=false.
+        """Return whether a name is a source: the command line watches what --wrt names, but not a
+        const or trainable=false.
         """
         if run.on_tape is not None:
             return binding.value.id in run.on_tape
@@ -133,14 +133,16 @@ class Question:
         return not self.tf and binding.kind not in ("constant", "nontrainable")
 
     def source(self, run: Run, binding: Binding) -> Tensor:
-        """The tensor to differentiate with respect to: one that nothing reaches if unwatched."""
+        """Return the tensor to differentiate with respect to: one that nothing reaches if
+        unwatched.
+        """
         tensor: Tensor = binding.value
         return tensor if self.watched(run, binding) else leaf(tensor.value)
 
 
 def answer(ask: Question, command: str, results: list[Answer]) -> Answer:
-    """The outermost object. `lines`, the text where the reasons point, is for people only: JSON
-    leaves it out.
+    """Return the outermost object. `lines`, the text where the reasons point, is for people only:
+    JSON leaves it out.
     """
     whole = {"schema": 1, "command": command, "file": ask.program.source.name, "mode": ask.mode,
              "results": results}
@@ -153,7 +155,7 @@ def answer(ask: Question, command: str, results: list[Answer]) -> Answer:
 
 
 def tensors_of(target: Target) -> list[Tensor]:
-    """The tensors of a target; a plain value has one without a past."""
+    """Return the tensors of a target; a plain value has one without a past."""
     value = target.tensor
     if isinstance(value, list):
         return [t for item in value for t in tensors_of(Target(target.name, item, target.span))]
@@ -189,7 +191,7 @@ def _weights(ask: Question, tensors: Sequence[Tensor]) -> list[Any]:
 
 
 def place(ask: Question, span: Span | None) -> Answer:
-    """Lines and columns from 1, ends exclusive; None without a place."""
+    """Return lines and columns from 1, ends exclusive; None without a place."""
     if span is None:
         return {"line": None, "column": None, "end_line": None, "end_column": None}
     line, column = ask.program.source.position(span[0])
@@ -198,7 +200,7 @@ def place(ask: Question, span: Span | None) -> Answer:
 
 
 def reason(ask: Question, why: Reason) -> Answer:
-    """A cause of None as data."""
+    """Return a cause of None as data."""
     related = []
     for span, message in why.related:
         line, column = ask.program.source.position(span[0])
@@ -208,12 +210,12 @@ def reason(ask: Question, why: Reason) -> Answer:
 
 
 def note(ask: Question, what: Note) -> Answer:
-    """A note as data."""
+    """Return a note as data."""
     at = place(ask, what.span)
     return {"code": what.code, "message": what.message, "line": at["line"],
             "column": at["column"]}
 
 
 def tensors(value: Any) -> list[Tensor]:
-    """The tensors in what was printed."""
+    """Return the tensors in what was printed."""
     return [v for v in flatten(value) if isinstance(v, Tensor)]

@@ -38,7 +38,7 @@ PER_STEP = 20
 
 
 def of_value(ask: Question, run: Run, target: Target) -> Trials:
-    """What tries rewrites for the value of a target."""
+    """Return what tries rewrites for the value of a target."""
     def asked(other: Question, found: Run, made: Target) -> Answered:
         tensors = tensors_of(made)
         return [t.value for t in tensors], None, lambda: nonfinite.of_value(
@@ -48,7 +48,7 @@ def of_value(ask: Question, run: Run, target: Target) -> Trials:
 
 
 def of_derivative(ask: Question, run: Run, target: Target, name: str, field: str) -> Trials:
-    """The same for a gradient or Jacobian in a name."""
+    """Return the same for a gradient or Jacobian in a name."""
     def asked(other: Question, found: Run, made: Target) -> Answered:
         (binding,) = other.program.sources(found, [name])
         (g,) = (jacobians if field == "jacobian" else gradients)(other, found, made, [binding])
@@ -67,7 +67,7 @@ def of_derivative(ask: Question, run: Run, target: Target, name: str, field: str
 
 
 def of_second(ask: Question, run: Run, target: Target, row: str, column: str) -> Trials:
-    """The same for a block of a Hessian."""
+    """Return the same for a block of a Hessian."""
     def asked(other: Question, found: Run, made: Target) -> Answered:
         sources = other.program.sources(found, list(dict.fromkeys((row, column))))
         rows, columns = sources[0], sources[-1]
@@ -119,7 +119,7 @@ def _weighted(tensor: Tensor) -> Tensor:
 
 
 def of_question(ask: Question, logged: Run, question: Asked, item: int) -> Trials:
-    """The same for an answer to a question of the file; item: which of its answers."""
+    """Return the same for an answer to a question of the file; item: which of its answers."""
     assert logged.log is not None
     number = next(k for k, one in enumerate(logged.log.questions) if one is question)
 
@@ -153,8 +153,8 @@ def of_question(ask: Question, logged: Run, question: Asked, item: int) -> Trial
 
 def of_printed(ask: Question, logged: Run, number: int, item: int, value: Any,
                why: Callable[[Run, list[Tensor], Source], list[Note]]) -> Trials:
-    """The same for a value that a file prints: of its print of this number the one at `item`. why:
-    tells of tensors of a run why they are no finite numbers.
+    """Return the same for a value that a file prints: of its print of this number the one at
+    `item`. why: tells of tensors of a run why they are no finite numbers.
     """
     def again(text: str, moved: Mapping[str, Any]) -> Answered:
         prints: list[Any] = []
@@ -175,7 +175,7 @@ def of_printed(ask: Question, logged: Run, number: int, item: int, value: Any,
 
 
 def _first_states(logged: Run, last: float = math.inf) -> bool:
-    """Whether by then no variable had another value than its first: none that is moved."""
+    """Return whether by then no variable had another value than its first: none that is moved."""
     return logged.log is not None and all(state.after > last for state in logged.log.states)
 
 
@@ -204,8 +204,8 @@ def _named(ask: Question, run: Run, target: Target, wrt: list[str],
 
 
 def _value(ask: Question, run: Run, target: Target) -> Again:
-    """The value alone. A point is computed once: the notes of all sources and blocks look at the
-    same ones.
+    """Return the value alone. A point is computed once: the notes of all sources and blocks look at
+    the same ones.
     """
     asked = _named(ask, run, target, [], lambda other, found, made: (
         [t.value for t in tensors_of(made)], None, list))
@@ -239,7 +239,7 @@ def _trials(ask: Question, run: Run, again: Again, wrt: str | None = None,
 
 
 def not_finite(ask: Question, run: Run, target: Target, sources: list[int], field: str) -> Any:
-    """What explains why derivatives of a target are no finite numbers."""
+    """Return what explains why derivatives of a target are no finite numbers."""
     from gradcli.explain.numbers import nonfinite
 
     tensors, together = parts(target), field == "gradient"

@@ -83,8 +83,8 @@ def _result(ask: Question, run: Run, target: Target, bindings: list[Binding]) ->
 
 def _told(ask: Question, run: Run, target: Target, bindings: list[Binding], found: calculus.Hessian
           ) -> list[Answer]:
-    """The blocks as data: a missing one with the causes of its row's and column's None, a zero by
-    structure with a note (with --tf it is None, as in TensorFlow).
+    """Return the blocks as data: a missing one with the causes of its row's and column's None, a
+    zero by structure with a note (with --tf it is None, as in TensorFlow).
     """
     blocks = found.blocks
     known = {}

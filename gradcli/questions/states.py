@@ -38,7 +38,7 @@ class State:
 
 
 def is_link(entry: Entry, first: int | None) -> bool:
-    """Whether an entry links a state of a variable to its first one."""
+    """Return whether an entry links a state of a variable to its first one."""
     if entry[IDS] != (first,) or entry[OP].name != "positive":
         return False
     at = entry[PLACE]
@@ -46,7 +46,7 @@ def is_link(entry: Entry, first: int | None) -> bool:
 
 
 def states_read(run: Run, binding: Binding, targets: Sequence[Target]) -> list[State]:
-    """The states of a variable that targets read, in their order."""
+    """Return the states of a variable that targets read, in their order."""
     first = binding.value
     history = run.record.history()
     links = {entry[OUT]: entry for entry in history if is_link(entry, first.id)}
@@ -63,8 +63,9 @@ def states_read(run: Run, binding: Binding, targets: Sequence[Target]) -> list[S
 
 
 def point(ask: Question, run: Run, target: Target, binding: Binding) -> Answer:
-    """The fields of a source that say where it is: `at`, the value that the answer belongs to, and,
-    of a variable that was assigned on the way, `states`: all of its values that the target reads.
+    """Return the fields of a source that say where it is: `at`, the value that the answer belongs
+    to, and, of a variable that was assigned on the way, `states`: all of its values that the target
+    reads.
     """
     states = states_read(run, binding, [target]) if run.assigned(binding) else []
     if not any(s.span for s in states):
@@ -98,7 +99,7 @@ def _note(ask: Question, binding: Binding, states: Sequence[State]) -> Note:
 
 
 def the_state(ask: Question, run: Run, target: Target, binding: Binding) -> Any:
-    """The one value of a source that a target reads. Raises E0836 where it reads several."""
+    """Return the one value of a source that a target reads. Raises E0836 where it reads several."""
     if not run.assigned(binding):
         return binding.value.value
     states = states_read(run, binding, [target])

@@ -69,7 +69,7 @@ class Explained:
 
 
 def why(ask: Question) -> Answer:
-    """The answer alone."""
+    """Return the answer alone."""
     return explained(ask).answer
 
 
@@ -156,7 +156,7 @@ def _remember(mends: list[Mend], result: int, source: int, because: Sequence[Rea
 
 
 def _names(ask: Question, run: Run, bindings: Sequence[Binding]) -> list[Answer]:
-    """What is watched, and what is not, of all that was bound to a value from outside."""
+    """Return what is watched, and what is not, of all that was bound to a value from outside."""
     asked = {b.name for b in bindings}
     told = []
     for name, (binding, *_) in run.bindings.items():
@@ -215,7 +215,7 @@ def _result(ask: Question, logged: Run, question: Asked, targets: list[Any]) -> 
 
 
 def _turn(logged: Run, question: Asked) -> Answer:
-    """Which of how many times that question was asked, if more than once."""
+    """Return which of how many times that question was asked, if more than once."""
     turns = [q for q in logged.log.questions if q.span == question.span] if logged.log else []
     return {"turn": next(k for k, q in enumerate(turns, 1) if q is question),
             "turns": len(turns)} if len(turns) > 1 else {}
@@ -251,7 +251,9 @@ def _answer(ask: Question, logged: Run, question: Asked, item: int, result: Answ
 
 
 def _seen(ask: Question, logged: Run, question: Asked) -> list[Answer]:
-    """What the tape of a question watches of all that was bound by then to a value from outside."""
+    """Return what the tape of a question watches of all that was bound by then to a value from
+    outside.
+    """
     window = window_of(question)
     if window is None:
         return []

@@ -151,7 +151,7 @@ def _derivatives(system: System, order: int) -> list[Answer]:
 
 
 def _solved(system: System, order: int) -> list[list[float]]:
-    """The coefficients of y, by order and equation."""
+    """Return the coefficients of y, by order and equation."""
     try:
         return Solution(system).upto(order)
     except NoSeries:
@@ -195,7 +195,7 @@ class Solution:
             seed.needs = [(g, 1) for g in needed.values()]
 
     def upto(self, order: int) -> list[list[float]]:
-        """The coefficients up to an order."""
+        """Return the coefficients up to an order."""
         for seed in self.seeds:
             guarded(seed, order)
         return self.c
@@ -208,7 +208,7 @@ class Solution:
         return step
 
     def _order(self, j: int) -> list[float]:
-        """The coefficients of order j of all names."""
+        """Return the coefficients of order j of all names."""
         x, y = self.system.x, self.system.y
         if len(self.c) == j:
             right = -self._slopes(j - 1)[:, x[0]]
@@ -222,7 +222,7 @@ class Solution:
         return out
 
     def _slopes(self, j: int) -> Any:
-        """The coefficients of order j of the matrix of slopes."""
+        """Return the coefficients of order j of the matrix of slopes."""
         def one(g: Any, k: int) -> float:
             if isinstance(g, Series):
                 g = g.c[j]

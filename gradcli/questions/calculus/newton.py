@@ -57,7 +57,7 @@ class Iterate:
 
 def newton(ask: Question, minimum: bool = False, iterations: int | None = None,
            tolerance: float | None = None) -> Answer:
-    """The iterates, whether they converged, and if not, why."""
+    """Return the iterates, whether they converged, and if not, why."""
     run = ask.run()
     with run.record:
         order(ask, run, "newton")
@@ -130,7 +130,7 @@ def _at(ask: Question, which: int, changed: dict[str, Any], minimum: bool) -> It
 
 
 def _moved(here: Iterate, x: Any) -> dict[str, Any]:
-    """The variables with these values for all elements."""
+    """Return the variables with these values for all elements."""
     found, start = {}, 0
     for binding in here.point.bindings:
         shape = shape_of(binding.value.value)
@@ -167,8 +167,8 @@ def _step(here: Iterate, minimum: bool) -> tuple[Any, str]:
 
 def _searched(ask: Question, which: int, here: Iterate, step: Any, minimum: bool, tolerance: float
               ) -> tuple[Iterate | None, str, float]:
-    """The first point on the way, halved again and again, that is better than here; why there is
-    none; the share of the step.
+    """Return the first point on the way, halved again and again, that is better than here; why
+    there is none; the share of the step.
     """
     size = max(1.0, float(np.abs(here.x).max()))
     whole = float(np.abs(step).max())
@@ -201,8 +201,8 @@ def _searched(ask: Question, which: int, here: Iterate, step: Any, minimum: bool
 
 def _stretched(ask: Question, which: int, here: Iterate, step: Any, minimum: bool, usual: Iterate,
                lengths: list[float]) -> tuple[Iterate, float]:
-    """Where a longer step leads if steps shrink by one ratio and it leads nearer than the usual
-    one; the share of the step.
+    """Return where a longer step leads if steps shrink by one ratio and it leads nearer than the
+    usual one; the share of the step.
     """
     before, ratio = lengths[1] / lengths[0], lengths[2] / lengths[1]
     if LINEAR[0] < ratio < LINEAR[1] and abs(ratio - before) < STABLE:
@@ -221,7 +221,7 @@ def _stretched(ask: Question, which: int, here: Iterate, step: Any, minimum: boo
 
 
 def _is_near(here: Iterate, length: float) -> bool:
-    """Whether it is a root, or Newton's step from here is not longer than this."""
+    """Return whether it is a root, or Newton's step from here is not longer than this."""
     if here.merit == 0:
         return True
     step, _ = _step(here, minimum=False)
@@ -229,8 +229,8 @@ def _is_near(here: Iterate, length: float) -> bool:
 
 
 def _judged(here: Iterate, seen: float, reason: str, notes: list[Answer]) -> tuple[bool, str]:
-    """Whether it is a minimum where the first derivatives are 0, and why not; what is not sure goes
-    to the notes.
+    """Return whether it is a minimum where the first derivatives are 0, and why not; what is not
+    sure goes to the notes.
     """
     with here.point.run.record, quiet():
         matrix = here.point.hessian()
@@ -273,8 +273,8 @@ def _judged(here: Iterate, seen: float, reason: str, notes: list[Answer]) -> tup
 
 def _leading(here: Iterate, direction: Any, seen: float, largest: float
              ) -> tuple[int, bool] | None:
-    """The order of the derivative that decides near the point along a direction, 0 where there is
-    none, and whether it is negative; None where there is no power series.
+    """Return the order of the derivative that decides near the point along a direction, 0 where
+    there is none, and whether it is negative; None where there is no power series.
     """
     point, start, seeds = here.point, 0, {}
     for source in point.sources:

@@ -80,8 +80,8 @@ class Point:
         return self.tensor.value
 
     def at(self, binding: Binding) -> Any:
-        """The value of a variable that the answer belongs to: of one that was assigned, the state
-        that the target reads. Raises E0836 where it reads several.
+        """Return the value of a variable that the answer belongs to: of one that was assigned, the
+        state that the target reads. Raises E0836 where it reads several.
         """
         if not self.run.assigned(binding):
             return binding.value.value
@@ -104,7 +104,7 @@ class Point:
                                        source=self.ask.program.source, help=help))
 
     def scalar(self, what: str) -> float:
-        """The value of a target that is one number. Raises E0831."""
+        """Return the value of a target that is one number. Raises E0831."""
         if self.tensor.shape != ():
             raise self.error("E0831", f"{what} needs a target that is one number, and"
                              f" `{self.target.name}` has shape {show(self.tensor.shape)}",
@@ -131,8 +131,8 @@ class Point:
         return np.concatenate(columns, axis=1).astype(float) + 0.0
 
     def finite(self, derivatives: Any) -> Any:
-        """The derivatives. Raises E0833 where one of them is no number, or the target is none: what
-        a rule gives there is no slope of anything.
+        """Return the derivatives. Raises E0833 where one of them is no number, or the target is
+        none: what a rule gives there is no slope of anything.
         """
         if not is_finite(self.value) and np.isnan(self.value).any():
             raise self.error("E0833", f"`{self.target.name}` has no value there, and so no"
@@ -150,7 +150,7 @@ class Point:
         return "take another point with --at; `gradcli why` tells where it comes from"
 
     def around(self) -> LocalSeries | None:
-        """What the target is around the point, along its one variable, a number."""
+        """Return what the target is around the point, along its one variable, a number."""
         from gradcli.explain.numbers.nonfinite import limits_of
         from gradcli.questions import retrying
 
@@ -163,13 +163,13 @@ class Point:
         return own[0] if own else None
 
     def said_around(self) -> str:
-        """The same as the end of a sentence, if it is known."""
+        """Return the same as the end of a sentence, if it is known."""
         around = self.around()
         said = around.sentence() if around is not None and around.surprises() else None
         return f"; {said}" if said is not None else ""
 
     def total(self, parts: Sequence[float], what: str) -> float:
-        """The exact sum, rounded once. Raises E0833 where it is larger than any number."""
+        """Return the exact sum, rounded once. Raises E0833 where it is larger than any number."""
         try:
             found = fsum(parts)
         except (OverflowError, ValueError):     # of parts, or of infinities with both signs
@@ -224,8 +224,8 @@ class Point:
                 help="`gradcli why` tells more, and what can be written instead"))
 
     def hessian(self, target: Tensor | None = None) -> Any:
-        """The Hessian of the target, or of an element of it, over all names; 0 where the first
-        derivative is constant or not there.
+        """Return the Hessian of the target, or of an element of it, over all names; 0 where the
+        first derivative is constant or not there.
         """
         t = self.tensor if target is None else target
         blocks = calculus.hessian(t, self.sources).blocks
@@ -237,14 +237,14 @@ class Point:
             for j, n in enumerate(sizes)] for i, m in enumerate(sizes)]).astype(float) + 0.0
 
     def elements(self) -> list[Any]:
-        """The target's elements as tensors of their own."""
+        """Return the target's elements as tensors of their own."""
         if self.tensor.shape == ():
             return [self.tensor]
         return [PUBLIC["reshape"](self.tensor, shape=(-1,))[k]
                 for k in range(calculus.size(self.tensor.shape))]
 
     def told(self) -> Answer:
-        """What all answers begin with: target, point, value, notes."""
+        """Return what all answers begin with: target, point, value, notes."""
         notes = troubles(self.ask, self.run, self.target)
         notes += moved(self.ask, self.run, self.target, self.bindings)
         notes += left_out(self.ask, self.run, self.target, self.bindings)
@@ -308,7 +308,7 @@ def in_option(code: str, message: str, text: str, option: str, help: str) -> Gra
 
 
 def one_of(name: str, names: Sequence[str], option: str) -> int:
-    """Which of the variables a name is. Raises E0834."""
+    """Return which of the variables a name is. Raises E0834."""
     if name not in names:
         known = ", ".join(names) or "(there are none)"
         raise in_option("E0834", f"`{name}` is none of the variables {known}", name, option,
@@ -347,8 +347,8 @@ def declared(ask: Question) -> list[str]:
 
 
 def order(ask: Question, run: Run, command: str) -> None:
-    """The variables in the order of --at where it names all, else of declarations, else of the
-    alphabet. Raises E0831 where a command needs an order and none of these is one.
+    """Put the variables in the order of --at where it names all, else of declarations, else of
+    the alphabet. Raises E0831 where a command needs an order and none of these is one.
     """
     names = [] if ask.wrt else ask.program.differentiable(run)
     given = [name for name in ask.at if name in names]
@@ -366,6 +366,6 @@ def order(ask: Question, run: Run, command: str) -> None:
 
 
 def _place(name: str) -> tuple[str, int, str]:
-    """What names in a row have in common, and where one stands: x, y, z; x1, x2, x10."""
+    """Return what names in a row have in common, and where one stands: x, y, z; x1, x2, x10."""
     stem = name.rstrip("0123456789")
     return ("", 0, name) if len(name) == 1 else (stem, int(name[len(stem):] or 0), name)

@@ -75,7 +75,8 @@ def _curve(point: Point) -> Answer:
 
 
 def _further(point: Point) -> tuple[int | None, list[float]]:
-    """The first derivative of a curve that is not 0, by its order; None where none is found."""
+    """Return the first derivative of a curve that is not 0, by its order; None where none is found.
+    """
     from gradcli.engine.sweeps.series import AtKink, Expansion, NoSeries, polynomial
 
     (source,), target = point.sources, point.tensor
@@ -98,7 +99,7 @@ def _unit(vector: list[float]) -> list[float] | None:
 
 
 def _surface(point: Point) -> Answer:
-    """The vectors along both variables, and in three dimensions the normal."""
+    """Return the vectors along both variables, and in three dimensions the normal."""
     _one_vector(point)
     if len(point.names) != 2 or point.tensor.shape[0] < 3:
         raise point.error(
@@ -130,9 +131,9 @@ def _one_vector(point: Point) -> None:
 
 
 def directional(ask: Question, direction: tuple[str, list[float], dict[str, Any]]) -> Answer:
-    """The derivative along a direction as it is given, and for each unit of length. direction:
-    as it was written, numbers in the order of the variables, and in their place those of each
-    variable by name, an array for an array.
+    """Return the derivative along a direction as it is given, and for each unit of length.
+    direction: as it was written, numbers in the order of the variables, and in their place those of
+    each variable by name, an array for an array.
     """
     text, components, by_name = direction
 

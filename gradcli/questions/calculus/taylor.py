@@ -25,7 +25,7 @@ MOST_TERMS = 1000
 
 
 def taylor(ask: Question, order: int | None = None) -> Answer:
-    """The terms, each with its powers, derivative and coefficient."""
+    """Return the terms, each with its powers, derivative and coefficient."""
     order = order or DEFAULT
 
     def of(point: Point) -> Answer:
@@ -49,7 +49,7 @@ def taylor(ask: Question, order: int | None = None) -> Answer:
 
 
 def _second(point: Point, terms: Sequence[Answer]) -> dict[tuple[int, int], Any]:
-    """The second derivatives of numbers among the terms, by pairs of variables."""
+    """Return the second derivatives of numbers among the terms, by pairs of variables."""
     names = [b.name for b in point.bindings]
     if names != point.names:
         return {}
@@ -70,8 +70,8 @@ def coefficients(point: Point, order: int) -> list[float]:
 
 
 def series_of(point: Point, order: int) -> list[float]:
-    """The coefficients by power series; by derivatives of derivatives where a rule of the file or
-    of an operation does not work on series.
+    """Return the coefficients by power series; by derivatives of derivatives where a rule of the
+    file or of an operation does not work on series.
     """
     point.jacobian()    # tells where there is none, and why
     (source,) = point.sources
@@ -135,7 +135,7 @@ def _several(point: Point, order: int) -> list[Answer]:
 
 
 def _slopes(point: Point, tensor: Tensor | None, recorded: bool) -> list[Tensor | None]:
-    """The derivative by each name; None where it is 0 everywhere."""
+    """Return the derivative by each name; None where it is 0 everywhere."""
     if tensor is None:
         return [None] * len(point.names)
     found: list[Tensor | None] = []
@@ -183,7 +183,7 @@ def _check(point: Point, terms: list[Answer]) -> None:
 # Divergence, curl and Laplacian at a point.
 
 def divergence(ask: Question) -> Answer:
-    """The sum of dF_i/dx_i; terms has each."""
+    """Return the sum of dF_i/dx_i; terms has each."""
     def of(point: Point) -> Answer:
         rows = _field(point, "a divergence", ())
         terms = [{"component": i, "wrt": name, "derivative": rows[i][i]}
@@ -209,7 +209,7 @@ def curl(ask: Question) -> Answer:
 
 
 def laplacian(ask: Question) -> Answer:
-    """The sum of the second derivatives; of a vector that of each element."""
+    """Return the sum of the second derivatives; of a vector that of each element."""
     def of(point: Point) -> Answer:
         point.jacobian()
         point.slopes = []  # which are not told
@@ -229,8 +229,8 @@ def laplacian(ask: Question) -> Answer:
 
 
 def _field(point: Point, what: str, sizes: tuple[int, ...]) -> list[list[float]]:
-    """The Jacobian of a field with as many components as variables. Raises E0831, and E0833 where
-    it does not exist.
+    """Return the Jacobian of a field with as many components as variables. Raises E0831, and E0833
+    where it does not exist.
     """
     shape = point.tensor.shape
     n = len(point.names)

@@ -78,8 +78,8 @@ def answered(found: Derivation, language: str, simplify: bool, named: bool) -> A
 
 
 def _place(found: Derivation, message: str) -> Span | None:
-    """Where the operation stands that a language does not have: the one that a message names, or
-    the first on whole arrays, of whose slope others are.
+    """Return where the operation stands that a language does not have: the one that a message
+    names, or the first on whole arrays, of whose slope others are.
     """
     from gradcli.engine.record.record import span_of
 
@@ -146,8 +146,8 @@ def _result(part: Part, text: str | None) -> Answer:
 
 def _inputs(found: Derivation, written: Written, primal: Sequence[Term], language: str
             ) -> list[Binding]:
-    """What the formulas read, and what else the function of them does: a slope need not read all
-    that it is the slope in. Languages of numbers are spared arrays that no formula reads.
+    """Return what the formulas read, and what else the function of them does: a slope need not read
+    all that it is the slope in. Languages of numbers are spared arrays that no formula reads.
     """
     names = found.algebra.table.names
     used = names([*written.terms, *[t for _, t in written.definitions]])
@@ -206,7 +206,7 @@ def told(found: Derivation, names: Mapping[int, str]) -> list[str]:
 
 
 def _left_out(found: Derivation) -> list[tuple[Term, str]]:
-    """What rewriting needs, unless the function itself needs it or it always holds."""
+    """Return what rewriting needs, unless the function itself needs it or it always holds."""
     domain = implied(found.primal.values())
     strong = {t for t, text in found.algebra.conditions if text == ABOVE}
     return [(term, text) for term, text in found.algebra.conditions
@@ -215,7 +215,7 @@ def _left_out(found: Derivation) -> list[tuple[Term, str]]:
 
 
 def failing(found: Derivation) -> list[str]:
-    """The conditions that do not hold at the point that was asked for."""
+    """Return the conditions that do not hold at the point that was asked for."""
     out = []
     for term, text in _left_out(found):
         if found.made_up.intersection(found.algebra.table.names([term])) or term.shape:
@@ -231,7 +231,7 @@ def failing(found: Derivation) -> list[str]:
 
 
 def _of_way(found: Derivation) -> list[tuple[Term | None, object]]:
-    """What was decided, and how; None where that is no formula."""
+    """Return what was decided, and how; None where that is no formula."""
     record = found.run.record
     table = found.algebra.table
     out: list[tuple[Term | None, object]] = []

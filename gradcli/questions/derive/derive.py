@@ -65,7 +65,7 @@ class Part:
 
 def derived(ask: Question, *, what: str = "gradient", order: int = 1, language: str = "gradcli",
             simplify: bool = False, named: bool = True) -> Answer:
-    """The derivatives of the targets as formulas.
+    """Return the derivatives of the targets as formulas.
 
     what: "gradient" (of the sum of a target's elements), "jacobian" (of each element) or "hessian".
     order: of the derivative; beyond 1, each pair of sources once. language: "gradcli", "python",
@@ -159,7 +159,7 @@ class Derivation:
         return terms_of(self.algebra, self.run.record.history(), self._known(), tensors)
 
     def _known(self) -> dict[int, Term]:
-        """The names by the ids that they have in the run."""
+        """Return the names by the ids that they have in the run."""
         table = self.algebra.table
         known = {b.value.id: table.name(b.name, b.value.shape)
                  for b in self.bindings
@@ -169,7 +169,7 @@ class Derivation:
         return known
 
     def _find_states(self, targets: Sequence[Target]) -> None:
-        """The values of variables that targets read."""
+        """Find the values of variables that targets read."""
         found = states_read(self.ask.program, self.run.record.history(), self.bindings, targets)
         for name, value in found.values.items():
             if self.made_up and not np.array_equal(value, self.names[name]):
@@ -178,7 +178,7 @@ class Derivation:
         self.states = found.later
 
     def _total(self, target: Target) -> Term:
-        """The sum over the items of a list, which may differ in shape."""
+        """Return the sum over the items of a list, which may differ in shape."""
         terms = []
         for tensor, term in zip(parts(target), self._terms(parts(target)), strict=True):
             if dtype_of(tensor.value) == "string":
@@ -224,8 +224,8 @@ class Derivation:
     def _derivatives(self, part: Part, by: Sequence[tuple[str, tuple[int, ...]]], term: Term,
                      tensors: Sequence[Tensor], names: Sequence[str],
                      missing: Mapping[str, list[Answer]]) -> list[Part]:
-        """The derivatives of a part, or of an element of it, by names. tensors: where they are
-        taken on the record of the run.
+        """Return the derivatives of a part, or of an element of it, by names. tensors: where they
+        are taken on the record of the run.
         """
         found: list[tuple[Term | None, Tensor | None]]
         if tensors:
@@ -249,8 +249,8 @@ class Derivation:
 
     def _next(self, part: Part, names: Sequence[str], missing: Mapping[str, list[Answer]]
               ) -> list[Part]:
-        """The derivatives of a derivative. names: from its own on, as the others are the same by
-        symmetry; all where a rule of the file need not be symmetric.
+        """Return the derivatives of a derivative. names: from its own on, as the others are the
+        same by symmetry; all where a rule of the file need not be symmetric.
         """
         *before, (last, _) = part.by
         term = part.term
@@ -265,7 +265,7 @@ class Derivation:
         return out
 
     def _absent(self) -> Term | None:
-        """What a source without a path gives."""
+        """Return what a source without a path gives."""
         return self.algebra.number(ZERO) if self.ask.unconnected == "zero" else None
 
     def _shape(self, name: str) -> tuple[int, ...]:
@@ -352,7 +352,7 @@ def _refuse_joined(ask: Question, names: Sequence[str]) -> None:
 
 
 def _open(program: Program, name: str) -> bool:
-    """Whether an input is declared without a value."""
+    """Return whether an input is declared without a value."""
     from gradcli.lang.syntax import code as c
 
     for statement in program.statements:
@@ -363,7 +363,7 @@ def _open(program: Program, name: str) -> bool:
 
 
 def run_with(ask: Question, given: Mapping[str, Any], made_up: set[str]) -> Run:
-    """The program run and traced. Its errors say which values were made up."""
+    """Run the program, traced. Its errors say which values were made up."""
     try:
         run = ask.program.traced_run(given, **ask.options())
         guards = run.record.guards
@@ -379,14 +379,14 @@ def run_with(ask: Question, given: Mapping[str, Any], made_up: set[str]) -> Run:
 
 
 def asked_at(ask: Question, at: Mapping[str, Any]) -> Question:
-    """The same question at other values."""
+    """Return the same question at other values."""
     return Question(ask.program, at=at, of=ask.of, wrt=ask.wrt, watch=ask.watch, tape=ask.tape,
                     **ask.options())
 
 
 def names_of(run: Run, wrt: Sequence[str]) -> list[Binding]:
-    """The bindings that stay names in a formula: variables, inputs, arrays and what is asked for.
-    Constants that are one number are folded.
+    """Return the bindings that stay names in a formula: variables, inputs, arrays and what is asked
+    for. Constants that are one number are folded.
     """
     found = []
     for name, bindings in run.bindings.items():
@@ -423,7 +423,7 @@ class States:
 
 def states_read(program: Program, history: Sequence[Entry], bindings: Sequence[Binding],
                 targets: Sequence[Target]) -> States:
-    """The states of variables that targets read. Raises E0804 where there are several."""
+    """Return the states of variables that targets read. Raises E0804 where there are several."""
     ids = ancestry(history, [t.id for target in targets for t in tensors_of(target)])
     firsts = {b.value.id: b for b in bindings if b.kind in ("variable", "nontrainable")}
     links = {e[OUT]: firsts[e[IDS][0]] for e in history if e[OUT] in ids and len(e[IDS]) == 1

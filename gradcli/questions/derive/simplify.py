@@ -37,7 +37,7 @@ FUNCTIONS = {function: name for name, function in Sympy.functions.items() if nam
 
 def simplified(a: Algebra, terms: Sequence[Term], names: Mapping[str, Any]
                ) -> tuple[list[Term], list[str]]:
-    """The terms, shorter where SymPy finds the same value in fewer characters; and what was
+    """Return the terms, shorter where SymPy finds the same value in fewer characters; and what was
     refused, as sentences. Raises E0805 where SymPy is not installed.
     """
     try:
@@ -65,7 +65,7 @@ def simplified(a: Algebra, terms: Sequence[Term], names: Mapping[str, Any]
 
 
 def _below(a: Algebra, term: Term) -> list[Term]:
-    """What stands below a line somewhere in a term."""
+    """Return what stands below a line somewhere in a term."""
     return [base for t in a.table.of([term]) if t.kind == PRODUCT for base, exponent in t.items
             if exponent.kind == NUMBER and exponent.value < 0]
 
@@ -129,7 +129,8 @@ def _term(a: Algebra, tree: Any) -> Term:
 
 
 def _same(a: Algebra, first: Term, second: Term, names: Mapping[str, Any]) -> bool:
-    """Whether two terms have the same values at points, near those that ran and elsewhere."""
+    """Return whether two terms have the same values at points, near those that ran and elsewhere.
+    """
     draw = np.random.default_rng(SEED)
     compared = 0
     used = a.table.names([first])

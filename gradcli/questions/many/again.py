@@ -95,7 +95,7 @@ def _rows(graph: Statements, columns: Sequence[Any]) -> Any:
 
 
 def is_doubtful(run: Run, parts: Sequence[Part]) -> bool:
-    """Whether an answer at a point may be wrong."""
+    """Return whether an answer at a point may be wrong."""
     if run.record.lost:
         return True
     values = [p.value for p in parts if not p.derivative and isinstance(p.value, Tensor)]
@@ -134,8 +134,8 @@ class Again:
         self.silent = any(e[OP].elementwise and e[OP].arrays is None for e in self.entries)
 
     def run(self, columns: Sequence[Any]) -> tuple[list[Any], Any] | None:
-        """Per part its numbers as far as they are known, else NaN, and at which points all values
-        of the program are numbers; None where not all is of numbers.
+        """Return per part its numbers as far as they are known, else NaN, and at which points all
+        values of the program are numbers; None where not all is of numbers.
         """
         if self.lost or any(not e[OP].elementwise or type(e[ANS]) not in (float, bool)
                             for e in self.entries):
@@ -168,8 +168,8 @@ def _sure(value: Any) -> Any:
 
 
 def settled(old: Any, new: Any, held: Any) -> Any:
-    """What replaces numbers that floats found: other ones, where these are known; and what are no
-    numbers, where the values are (held).
+    """Return what replaces numbers that floats found: other ones, where these are known; and what
+    are no numbers, where the values are (held).
     """
     held = held.reshape(-1, *[1] * (old.ndim - 1))
     with np.errstate(all="ignore"):
@@ -196,7 +196,7 @@ class Forward:
             self.targets.append((tensors, seeds_of(ask, tensors)))
 
     def gradients(self, columns: Sequence[Any]) -> Iterator[Any]:
-        """Per target and source the gradients [points, source's shape], or None."""
+        """Return per target and source the gradients [points, source's shape], or None."""
         n = len(columns[0])
         record = Record()
         with record, quiet():

@@ -47,7 +47,8 @@ class Part:
 
 
 def parts_of(ask: Question, command: str, run: Run, emit: bool) -> list[Part]:
-    """The parts of an answer, within `run.record`: per target its value, then its derivatives.
+    """Return the parts of an answer, within `run.record`: per target its value, then its
+    derivatives.
 
     Raises Unrecorded with `emit` for what has no recorded form.
     """
@@ -62,7 +63,7 @@ def parts_of(ask: Question, command: str, run: Run, emit: bool) -> list[Part]:
 
 
 def left_out(ask: Question, command: str, run: Run) -> list[str]:
-    """What the derivatives of an answer leave out, within `run.record`."""
+    """Return what the derivatives of an answer leave out, within `run.record`."""
     if DERIVATIVES[command] is None or ask.mode == "finite" or not run.record.is_partial():
         return []
     bindings = ask.program.sources(run, ask.wrt)
@@ -127,8 +128,8 @@ def _hessians(ask: Question, run: Run, target: Target, bindings: list[Binding], 
 
 def _successive(ask: Question, run: Run, target: Target, bindings: list[Binding], emit: bool
                 ) -> Iterator[Part]:
-    """The derivative in the first source, that one's in the second, and so on; with one name k
-    times the first k derivatives. Sources are scalars, or the `element` of an array that the
+    """Return the derivative in the first source, that one's in the second, and so on; with one name
+    k times the first k derivatives. Sources are scalars, or the `element` of an array that the
     question has; of a target the sum counts.
     """
     tensors: list[Tensor] = parts(target)
@@ -148,7 +149,7 @@ def _successive(ask: Question, run: Run, target: Target, bindings: list[Binding]
 
 
 def _split(name: Callable[..., str], of: Sequence[str], rank: int, at: Index) -> str:
-    """The name of an element whose index has two parts."""
+    """Return the name of an element whose index has two parts."""
     return name(*of, at[:rank], at[rank:])
 
 
@@ -162,5 +163,5 @@ DERIVATIVES: dict[str, Callable[..., Iterator[Part]] | None] = {
 
 
 def plain_value(part: Part) -> Any:
-    """The value of a part without its past; None stays None."""
+    """Return the value of a part without its past; None stays None."""
     return value_of(part.value)

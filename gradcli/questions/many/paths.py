@@ -74,15 +74,15 @@ class Path:
 
 
 def has_nan(values: Any) -> Any:
-    """Which points have a NaN among their numbers."""
+    """Return which points have a NaN among their numbers."""
     if values.dtype.kind not in "fc":
         return np.zeros(len(values), bool)
     return np.isnan(values).reshape(len(values), -1).any(axis=1)
 
 
 def worked(executor: Executor, columns: Sequence[Any]) -> tuple[Any, list[Any] | None]:
-    """Which points work, as truth values, and the answers of those. A block in which one fails is
-    halved until it stands alone.
+    """Return which points work, as truth values, and the answers of those. A block in which one
+    fails is halved until it stands alone.
     """
     n = len(columns[0])
     try:

@@ -74,7 +74,7 @@ class Prepared:
         self._known: dict[Any, Known] = {}
 
     def __call__(self, at: Mapping[str, Any] | None = None) -> Any:
-        """The value of the target and its derivatives by name, as `Program.value` and
+        """Return the value of the target and its derivatives by name, as `Program.value` and
         `Program.gradient` (`jacobian`, `hessian`) give them; arrays belong to the caller.
 
         Raises what these raise.
@@ -108,7 +108,7 @@ class Prepared:
         return answer
 
     def _asked(self, at: Mapping[str, Any]) -> Any:
-        """The answer of the program itself."""
+        """Return the answer of the program itself."""
         question = self._question
         run = question.program.run(at)
         with run.record:
@@ -176,7 +176,7 @@ def _function(found: Trace, read: Sequence[bool]) -> Callable[..., Sequence[Any]
 
 
 def _given(at: Mapping[str, Any]) -> tuple[Any, list[str], list[Any]]:
-    """What points must have in common, the names of what varies, and its values: floats and
+    """Return what points must have in common, the names of what varies, and its values: floats and
     arrays of floats.
     """
     key: list[Any] = []

@@ -72,7 +72,7 @@ class Answers:
         self.left_out: dict[str, None] = {}
 
     def put(self, k: int, n: int, rows: Any, values: Any, missing: bool) -> None:
-        """The values of part k at some rows of n."""
+        """Put in the values of part k at some rows of n."""
         while len(self.arrays) <= k:
             self.arrays.append(None)
             self.missing.append(None)
@@ -91,7 +91,7 @@ class Answers:
             self.missing[k][rows] = True
 
     def spread(self, rows: Any, n: int) -> None:
-        """The same answers as rows of n, the others NaN."""
+        """Spread the answers over rows of n, the others NaN."""
         self.doubtful = {int(rows[k]) for k in self.doubtful}
         arrays, gaps = self.arrays, self.missing
         self.arrays, self.missing = [], []
@@ -131,8 +131,8 @@ class Points:
         self.one_by_one = False
 
     def answers(self, columns: Sequence[Any]) -> Answers:
-        """The answers at n points, and what went wrong at some of them. Raises E02xx, what is wrong
-        with the names of the program or of the question.
+        """Return the answers at n points, and what went wrong at some of them. Raises E02xx, what
+        is wrong with the names of the program or of the question.
         """
         out = Answers()
         pending = np.arange(len(columns[0]))
@@ -171,7 +171,7 @@ class Points:
                 for name, c in zip(self.names, columns, strict=True)}
 
     def _check(self, parts: Sequence[Part]) -> None:
-        """The layout of the first point is that of all."""
+        """Check that a point has the layout of the first."""
         if self.layout is None:
             self.layout = Layout(parts)
         self.layout.check(parts)
@@ -294,8 +294,8 @@ class Points:
             out.put(k, len(columns[0]), np.array([row]), self._told(part, values), missing)
 
     def _told(self, part: Part, values: Any) -> Any:
-        """The values as they are told. Which sign a second derivative of 0 has depends on the
-        point at which its way was recorded, so it is told without.
+        """Return the values as they are told. Which sign a second derivative of 0 has depends on
+        the point at which its way was recorded, so it is told without.
         """
         return values + 0.0 if self.command == "hess" and part.derivative else values
 
@@ -306,7 +306,9 @@ class Points:
         out.failed[row] = problem.diagnostics[0]
 
     def _asked(self, point: dict[str, Any]) -> tuple[list[Part], bool, list[str]]:
-        """The answers at one point, whether one may be wrong, and what derivatives leave out."""
+        """Return the answers at one point, whether one may be wrong, and what derivatives leave
+        out.
+        """
         self.ask.at = {**self.at, **point}
         run = self.ask.run(explain=False)
         with run.record:
@@ -318,5 +320,5 @@ class Points:
 
 
 def _filled(before: Any, values: Any) -> Any:
-    """The values where there was a NaN before."""
+    """Return the values where there was a NaN before."""
     return None if values is None else np.where(np.isnan(before), values, before)

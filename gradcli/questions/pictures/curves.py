@@ -53,7 +53,7 @@ LOOKED = (0.5, 0.75, 0.25, 1.0, 0.0)
 
 def curves(ask: Question, over: Over, orders: Sequence[int], view: tuple[float, float] | None
            ) -> Answer:
-    """The picture of the targets of a question over one input.
+    """Return the picture of the targets of a question over one input.
 
     orders: which derivatives, of 1, 2, ... view: what the axis of the values shows, by default all
     values, or what is around the poles. Raises E0813 for what is no scalar, E0814 where nothing is
@@ -108,7 +108,7 @@ def curves(ask: Question, over: Over, orders: Sequence[int], view: tuple[float, 
 
 
 def _without(hidden: Mapping[int, Sequence[tuple[float, float]]], xs: Any, ys: Any) -> Any:
-    """The values without those that are rounding."""
+    """Return the values without those that are rounding."""
     for c, places in hidden.items():
         for low, high in places:
             ys[c, (low <= xs) & (xs <= high)] = np.nan
@@ -157,7 +157,7 @@ def _rounded(over: Over, hidden: Mapping[str, Sequence[tuple[float, float]]]) ->
 
 
 def _views(start: Sampled, highest: int) -> list[tuple[float, float] | None]:
-    """What of each curve is worth looking at."""
+    """Return what of each curve is worth looking at."""
     found: list[tuple[float, float] | None] = []
     for c, (ys, poles) in enumerate(zip(start.ys, start.poles, strict=True)):
         order = c % (highest + 1)
@@ -169,8 +169,8 @@ def _views(start: Sampled, highest: int) -> list[tuple[float, float] | None]:
 
 def _shown(start: Sampled, views: Sequence[tuple[float, float] | None], shown: Sequence[int],
            highest: int) -> tuple[tuple[float, float], list[int]]:
-    """What the axis shows, and which derivatives are not seen in full: the functions say it first,
-    and their derivatives may not make them flat.
+    """Return what the axis shows, and which derivatives are not seen in full: the functions say it
+    first, and their derivatives may not make them flat.
     """
     own = [v for c in shown for v in [views[c]] if v is not None and not c % (highest + 1)]
     own = own or [v for c in shown for v in [views[c]] if v is not None]
@@ -227,7 +227,7 @@ def _curve(sampled: Sampled, c: int, view: tuple[float, float], values: Values,
 
 
 def _jumps(sampled: Sampled, c: int, broken: Any, order: int) -> list[float]:
-    """Where both ends of a break are finite, and there is no pole."""
+    """Return where both ends of a break are finite, and there is no pole."""
     xs, ys = sampled.xs, sampled.ys[c]
     finite = np.isfinite(ys)
     found: list[float] = []
@@ -250,7 +250,7 @@ def _near(x: float, places: Sequence[float], xs: Any) -> bool:
 
 
 def _kinks(curve: Answer, above: Answer, sampled: Sampled) -> list[list[float]]:
-    """The points of a curve where its derivative jumps and it does not."""
+    """Return the points of a curve where its derivative jumps and it does not."""
     found = []
     for x in above["jumps"]:
         if not _near(x, [*curve["jumps"], *curve["poles"]], sampled.xs):
@@ -318,7 +318,7 @@ def _gaps(xs: Any, ys: Any) -> Iterator[str]:
 
 
 def _why(values: Values, curve: Answer, x: float) -> list[str]:
-    """What the engine says of the operations that are at a kink there."""
+    """Return what the engine says of the operations that are at a kink there."""
     from gradcli.explain.notes import Kinks
     from gradcli.questions.question import tensors_of
 

@@ -30,7 +30,7 @@ LOOKED = ((0.5, 0.5), (0.75, 0.6), (0.25, 0.4), (1.0, 1.0), (0.0, 0.0))
 
 
 def field(ask: Question, overs: Sequence[Over], view: tuple[float, float] | None) -> Answer:
-    """The picture of a target over two inputs. Raises as `curves` does."""
+    """Return the picture of a target over two inputs. Raises as `curves` does."""
     values = Values(ask, overs, 0, [
         tuple([o.low + s * (o.high - o.low) for o, s in zip(overs, shares, strict=True)])
         for shares in LOOKED])
@@ -82,8 +82,8 @@ def field(ask: Question, overs: Sequence[Over], view: tuple[float, float] | None
 
 
 def _jumps(values: Any, gx: Any, gy: Any, xs: Any, ys: Any, view: Any) -> Any:
-    """Which points lie at a jump: beside a piece along which the slopes at its ends do not tell
-    the difference of the values.
+    """Return which points lie at a jump: beside a piece along which the slopes at its ends do not
+    tell the difference of the values.
     """
     finite = view[np.isfinite(view)]
     height = float(finite.max() - finite.min()) if len(finite) else 0.0
@@ -107,7 +107,7 @@ def _jumps(values: Any, gx: Any, gy: Any, xs: Any, ys: Any, view: Any) -> Any:
 
 
 def _ends(values: Any, axis: int) -> tuple[Any, Any]:
-    """The values at the first and at the last point of each piece along an axis."""
+    """Return the values at the first and at the last point of each piece along an axis."""
     return (values[:, :-1], values[:, 1:]) if axis else (values[:-1], values[1:])
 
 

@@ -29,8 +29,8 @@ MAX_NODES = 200
 
 
 def graph(ask: Question, most: int = MAX_NODES) -> Answer:
-    """The graph of what a question is about, of at most so many operations: loops and lines are one
-    node where there are more. Raises what `why` raises.
+    """Return the graph of what a question is about, of at most so many operations: loops and lines
+    are one node where there are more. Raises what `why` raises.
     """
     found = explained(ask)
     told, logged = found.answer, found.logged
@@ -110,8 +110,8 @@ def _below(drawn: Nodes, wrt: str) -> set[str]:
 
 
 def _at(drawn: Nodes, wrt: str, reason: Answer) -> list[Answer]:
-    """The nodes that a reason is about: those that stand exactly there, else within, else the
-    smallest around it, else the source.
+    """Return the nodes that a reason is about: those that stand exactly there, else within, else
+    the smallest around it, else the source.
     """
     start = reason["line"], reason["column"]
     stop = reason["end_line"], reason["end_column"]
@@ -155,7 +155,7 @@ class Chosen:
 
 
 def keys(ask: Question, kept: Sequence[Made], most: int) -> Chosen:
-    """The finest way to put values together that gives at most so many nodes."""
+    """Return the finest way to put values together that gives at most so many nodes."""
     def each(one: Made) -> Key:
         return one.id if one.question is None else ("question", one.question)
 
@@ -235,7 +235,7 @@ def made_by(logged: Run) -> dict[int, Made]:
 
 
 def ancestors(made: dict[int, Made], targets: Iterable[int]) -> list[Made]:
-    """What leads to the targets, in the order in which it ran."""
+    """Return what leads to the targets, in the order in which it ran."""
     found = reached(targets, lambda id: [
         i for i, _, _ in made[id].inputs if i is not None] if id in made else ())
     return [made[id] for id in sorted(found & made.keys())]
@@ -328,7 +328,8 @@ class Nodes:
         return (None, None) if span is None else self.ask.program.source.position(span[1])
 
     def _text(self, one: Made, alone: bool, level: int) -> str:
-        """What stands in the node: the formula where it is one operation, else what is done."""
+        """Return what stands in the node: the formula where it is one operation, else what is done.
+        """
         log = self.logged.log
         assert log is not None
         if level > 1:
@@ -345,7 +346,7 @@ class Nodes:
         return _short(text_at(self.ask, one.span))
 
     def _leaf(self, id: int, value: Any) -> Answer:
-        """What no operation made."""
+        """Return what no operation made."""
         key = ("leaf", id)
         if key not in self.nodes:
             name, binding = self._leaves.get(id, (None, None))

@@ -65,7 +65,7 @@ class Noise:
         return found[c] if c < len(found) else 0.0
 
     def _bounds(self, x: float) -> list[float]:
-        """Per curve: of each target itself and all its derivatives."""
+        """Return per curve: of each target itself and all its derivatives."""
         values, ask = self.values, self.values.ask
         found: list[float] = []
         for k in range(len(values.targets)):
@@ -88,7 +88,8 @@ class Noise:
         return found
 
     def false_pole(self, x: float, c: int, width: float) -> bool:
-        """Whether what grows towards x is nothing but rounding: there is no digit beside it."""
+        """Return whether what grows towards x is nothing but rounding: there is no digit beside it.
+        """
         for away in (1e-8 * width, 1e-6 * width):
             for side in (x - away, x + away):
                 y = abs(float(self.values(np.array([side])).reshape(-1)[c]))

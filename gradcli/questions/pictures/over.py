@@ -66,7 +66,7 @@ def over(texts: Sequence[str]) -> list[Over]:
 
 
 def limits_of(text: str, option: str, start: int = 0) -> tuple[float, float]:
-    """The two numbers of A:B, which begins at `start`. Raises E0812 where these are none."""
+    """Return the two numbers of A:B, which begins at `start`. Raises E0812 where these are none."""
     low, colon, _ = text[start:].partition(":")
     if not colon:
         raise _bad(option, text, (start, len(text)), "the range has no second number",
@@ -206,7 +206,7 @@ class Elements:
 
 
 def _asked(text: str) -> tuple[str, Index]:
-    """The name and the index of a target; a sum has none."""
+    """Return the name and the index of a target; a sum has none."""
     if "[" not in text or "," in text:
         return text, ()
     try:

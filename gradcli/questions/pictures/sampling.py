@@ -64,7 +64,7 @@ def coarse(evaluate: Evaluate, low: float, high: float) -> Sampled:
 
 
 def _poles(evaluate: Evaluate, xs: Any, ys: Any) -> list[list[float]]:
-    """Per curve the points around which |y| grows without end."""
+    """Return per curve the points around which |y| grows without end."""
     size = np.abs(ys)
     size[np.isnan(size)] = -1.0
     found: list[set[float]] = [set() for _ in ys]
@@ -122,7 +122,7 @@ def _grown(evaluate: Evaluate, xs: Any, brackets: Sequence[tuple[float, int, int
 
 
 def _apart(points: list[float], width: float) -> list[float]:
-    """The points without those that are the same but for rounding."""
+    """Return the points without those that are the same but for rounding."""
     kept: list[float] = []
     for x in points:
         if not kept or x - kept[-1] > SAME * width:
@@ -131,7 +131,7 @@ def _apart(points: list[float], width: float) -> list[float]:
 
 
 def simplest(low: float, high: float) -> float:
-    """The number with the fewest digits from low to high."""
+    """Return the number with the fewest digits from low to high."""
     if low <= 0.0 <= high:
         return 0.0
     middle = low + 0.5 * (high - low)
@@ -143,7 +143,8 @@ def simplest(low: float, high: float) -> float:
 
 
 def limits(ys: Any, poles: bool, beside: float = float("inf")) -> tuple[float, float] | None:
-    """What of a curve an axis shows: all of it, or what is around the poles; None for nothing.
+    """Return what of a curve an axis shows: all of it, or what is around the poles; None for
+    nothing.
 
     beside: how high the function is that is to be seen beside its derivative.
     """
@@ -161,7 +162,7 @@ def limits(ys: Any, poles: bool, beside: float = float("inf")) -> tuple[float, f
 
 
 def reached(ys: Any, low: float, high: float) -> tuple[float, float]:
-    """The limits, moved to where half of a curve is that would hardly be seen."""
+    """Return the limits, moved to where half of a curve is that would hardly be seen."""
     finite = ys[np.isfinite(ys)]
     if not len(finite) or ((finite >= low) & (finite <= high)).mean() > SEEN:
         return low, high
@@ -197,7 +198,7 @@ def refined(evaluate: Evaluate, start: Sampled, views: Sequence[tuple[float, flo
 
 
 def _wide(xs: Any) -> Any:
-    """Which pieces can be split: [n - 1]."""
+    """Return which pieces can be split: [n - 1]."""
     return np.diff(xs) > _narrow(xs)
 
 
@@ -207,7 +208,7 @@ def _narrow(xs: Any) -> Any:
 
 
 def _needs(ys: Any, low: Any, height: Any) -> Any:
-    """How much each piece needs to be split: 0 for not at all."""
+    """Return how much each piece needs to be split: 0 for not at all."""
     seen = (np.clip(ys, low - 0.5 * height, low + 1.5 * height) - low) / height
     with np.errstate(invalid="ignore"):
         rise = np.abs(np.diff(seen, axis=1))
@@ -224,7 +225,7 @@ def _needs(ys: Any, low: Any, height: Any) -> Any:
 
 
 def breaks(sampled: Sampled, curve: int, view: tuple[float, float], slope: int | None) -> Any:
-    """Which pieces of a curve are no part of it: over jumps and poles. [n - 1].
+    """Return which pieces of a curve are no part of it: over jumps and poles. [n - 1].
 
     slope: the curve of its derivative, where that is known; what it tells is no jump.
     """

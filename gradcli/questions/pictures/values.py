@@ -63,12 +63,12 @@ class Values:
         self._points = Points(self.ask, "successive" if order else "grad", self._names)
 
     def at(self, point: Sequence[float]) -> dict[str, Any]:
-        """The inputs at a point, by name."""
+        """Return the inputs at a point, by name."""
         return {name: column[0] if name in self._arrays else float(column[0]) for name, column in (
             zip(self._names, self._columns([np.array([x]) for x in point]), strict=True))}
 
     def still(self, name: str) -> Iterator[tuple[str, float]]:
-        """The elements of an array that no axis varies, with their values."""
+        """Return the elements of an array that no axis varies, with their values."""
         if name in self._arrays:
             varied = {o.at for o in self.overs if o.base == name}
             for at in np.ndindex(*self._arrays[name].shape):
@@ -118,7 +118,7 @@ class Values:
                 check_free(self.ask, run, target, varied, "a plot")
 
     def _find_arrays(self, point: Sequence[float]) -> None:
-        """The values of arrays of which an axis varies an element."""
+        """Find the values of arrays of which an axis varies an element."""
         whole = {o.base for o in self.overs if o.at}
         if not whole or self._arrays:
             return
@@ -187,7 +187,7 @@ def elements_left(values: Values) -> Iterator[Answer]:
 
 
 def first_problem(values: Values) -> GradcliError:
-    """What is wrong where nothing could be drawn at all."""
+    """Return what is wrong where nothing could be drawn at all."""
     if values.problem is not None:
         return GradcliError(values.problem)
     names = ", ".join([f"`{t.name}`" for t in values.targets])
@@ -211,7 +211,8 @@ def named(name: str, order: int) -> str:
 
 
 def title(values: Values) -> str:
-    """The formula if it is short, else what it is called and where; then the other inputs."""
+    """Return the formula if it is short, else what it is called and where; then the other inputs.
+    """
     ask, targets = values.ask, values.targets
     lines = dict.fromkeys([_formula(ask, target) for target in targets])
     what = ", ".join(lines)
@@ -223,7 +224,8 @@ def title(values: Values) -> str:
 
 
 def _formula(ask: Question, target: Target) -> str:
-    """The statement that made the target, on one line; empty where others may have made it."""
+    """Return the statement that made the target, on one line; empty where others may have made it.
+    """
     name = target.name.partition("[")[0]
     if len(re.findall(rf"(?m)^\s*{re.escape(name)}\s*[-+*/]?=(?!=)",
                       ask.program.source.text)) > 1:

@@ -181,7 +181,7 @@ def _fill(ask: Question, trace: Trace, rows: Mapping[int, Answer], wanted: set[i
 
 
 def _adjoints(trace: Trace, target: Target, rows: Mapping[int, Answer]) -> dict[int, Any]:
-    """The gradient of the target's sum in every step: one sweep backwards."""
+    """Return the gradient of the target's sum in every step: one sweep backwards."""
     tensors = [t for t in parts(target) if t.id is not None]
     ids = [i for i in rows if i in trace.inside]
     asked = [Tensor(trace.values[i], i, 0) for i in ids]
@@ -220,8 +220,8 @@ def _add_adjoints(rows: Mapping[int, Answer], wanted: set[int], adjoints: Mappin
 
 def _add_tangents(trace: Trace, sources: Mapping[str, Tensor], rows: Mapping[int, Answer],
                   wanted: set[int]) -> None:
-    """The derivative of every step in each source, step shape + source shape: a sweep forwards for
-    each source.
+    """Add the derivative of every step in each source, step shape + source shape: a sweep
+    forwards for each source.
     """
     for row in rows.values():
         row["tangents"] = dict.fromkeys(sources)
@@ -273,8 +273,8 @@ NONE = "no derivative"
 
 
 def partials(trace: Trace, entry: Entry) -> list[Answer]:
-    """The local derivatives of a step in those operands that depend on a source, each with the name
-    of its rule; `fill` adds formulas and numbers.
+    """Return the local derivatives of a step in those operands that depend on a source, each with
+    the name of its rule; `fill` adds formulas and numbers.
     """
     op, ids = entry[OP], entry[IDS]
     constant = [i not in trace.inside for i in ids]
@@ -285,7 +285,7 @@ def partials(trace: Trace, entry: Entry) -> list[Answer]:
 
 
 def passes(partial: Answer) -> bool:
-    """Whether a derivative passes there."""
+    """Return whether a derivative passes there."""
     return NONE not in partial["rule"]
 
 
@@ -334,8 +334,8 @@ def refuse(found: Sequence[Answer], trace: Trace, entry: Entry) -> None:
 
 
 def _slope(entry: Entry, k: int) -> Any:
-    """The local derivative of a step in argument k; None where it is not one number, or one for
-    each element.
+    """Return the local derivative of a step in argument k; None where it is not one number, or one
+    for each element.
     """
     op, id = entry[OP], entry[IDS][k]
     assert id is not None

@@ -125,7 +125,7 @@ def applied(op: Op, args: Sequence[Any], attributes: Mapping[str, Any]) -> Writt
 
 
 def spelled(op: Op, operands: Sequence[Text], attributes: Mapping[str, Any]) -> Text:
-    """The same in gradcli's spelling alone."""
+    """Return the same in gradcli's spelling alone."""
     if op.name == "stack":
         return Text(f"[{', '.join([o.text for o in operands])}]")
     if op.name == "index":
@@ -143,7 +143,7 @@ def spelled(op: Op, operands: Sequence[Text], attributes: Mapping[str, Any]) -> 
 
 
 def _drawn(op: Op, operands: Sequence[Written], attributes: Mapping[str, Any]) -> tuple[str, int]:
-    """The same in LaTeX, and how strongly that binds."""
+    """Return the same in LaTeX, and how strongly that binds."""
     if op.name == "stack":
         return rf"\left[{', '.join([o.tex for o in operands])}\right]", ATOM
     if op.name == "index":
@@ -174,7 +174,7 @@ def _drawn(op: Op, operands: Sequence[Written], attributes: Mapping[str, Any]) -
 
 
 def _plain(attributes: Mapping[str, Any]) -> dict[str, Any]:
-    """What was given, as a file has it; nothing of what other code calculated."""
+    """Return what was given, as a file has it; nothing of what other code calculated."""
     return {} if "given" in attributes else {
         k: _spelled(v) for k, v in attributes.items() if v is not None}
 
@@ -186,7 +186,7 @@ def _spelled(value: Any) -> Any:
 
 
 def _from_row(op: Op, operands: Sequence[Written]) -> tuple[str, int]:
-    """The LaTeX that the row gives, and its strength: operands that no bracket, fraction or
+    """Return the LaTeX that the row gives, and its strength: operands that no bracket, fraction or
     exponent of the template encloses get brackets.
     """
     template = op.latex
@@ -235,7 +235,7 @@ def _options(attributes: Mapping[str, Any]) -> list[Written]:
 
 
 def _strength(template: str) -> int:
-    """How strongly a template binds whose operands are all enclosed, by what is outside."""
+    """Return how strongly a template binds whose operands are all enclosed, by what is outside."""
     depth, outside = 0, ""
     for character in template.replace("{{", "(").replace("}}", ")").replace(r"\left|", "(").replace(
             r"\right|", ")"):

@@ -124,7 +124,7 @@ class Formulas:
         return written(value) if i is None or i not in self._done else self._done[i]
 
     def operands(self, entry: Entry) -> list[Written]:
-        """What a step is made of, by name."""
+        """Return what a step is made of, by name."""
         return [self._operand(i, v) for i, v in zip(entry[IDS], entry[VALUES], strict=True)]
 
     def operation(self, entry: Entry) -> Written:
@@ -136,7 +136,7 @@ class Formulas:
         return self.operation(entry) if entry[OUT] in self._long else self._short(entry[OUT])
 
     def _short(self, id: int) -> Written:
-        """What stands for a value in the formulas behind it."""
+        """Return what stands for a value in the formulas behind it."""
         def unwritten(i: int) -> list[int]:
             return [] if i in self._done or i in self._long else [
                 j for j in self._entries[i][IDS] if j in self._entries]
@@ -153,7 +153,7 @@ class Formulas:
 
 
 def _given(entry: Entry) -> dict[str, Any]:
-    """The attributes that the file gave, or that differ from what they are by default."""
+    """Return the attributes that the file gave, or that differ from what they are by default."""
     defaults = getattr(entry[OP], "attributes", {})
     rank = len(shape_of(entry[VALUES][0])) if entry[VALUES] else 0
     return {
@@ -232,7 +232,7 @@ TAUGHT: dict[str, Sequence[Callable[..., Any]]] = {
 
 
 def rule_name(op: Op, k: int, constant: Sequence[bool]) -> str:
-    """What the rule for argument k is called. constant: which arguments do not vary."""
+    """Return what the rule for argument k is called. constant: which arguments do not vary."""
     if getattr(op, "custom", False):
         return f"custom gradient of {op.name}"
     if not op.edge(k):
@@ -249,8 +249,8 @@ def rule_name(op: Op, k: int, constant: Sequence[bool]) -> str:
 
 
 def taught(op: Op, k: int, operands: Sequence[Any], ans: Any) -> Any:
-    """The partial of an elementwise operation in argument k as it is taught, written or a number;
-    None for an argument without one.
+    """Return the partial of an elementwise operation in argument k as it is taught, written or a
+    number; None for an argument without one.
     """
     if op.name == "power":
         return _power(k, *operands)

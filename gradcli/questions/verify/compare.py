@@ -46,7 +46,7 @@ WHY = {
 
 
 def worst(verdicts: list[str]) -> str:
-    """What is to be said of all together."""
+    """Return what is to be said of all together."""
     return next((v for v in (DIFFER, UNDECIDED, AGREE, NONE) if v in verdicts), NONE)
 
 
@@ -152,13 +152,13 @@ def _verdict(case: Case) -> tuple[str, float, str]:
 
 
 def without_part(one: dict[str, Any]) -> bool:
-    """Whether differences, which leave nothing out, have the number of the sweeps."""
+    """Return whether differences, which leave nothing out, have the number of the sweeps."""
     return one["central"] is not None and _apart(
         one["reverse"], one["central"], FLOOR * NOISE) <= BY_DIFFERENCES
 
 
 def _cancelled(case: Case) -> bool:
-    """Whether rounding explains that differences have quite another number."""
+    """Return whether rounding explains that differences have quite another number."""
     if case.central is None or not _finite(case.central) or (
             _most(case, case.central, case.floor) <= KINK):
         return False
@@ -168,8 +168,8 @@ def _cancelled(case: Case) -> bool:
 
 
 def _edge(case: Case) -> str:
-    """Why a slope that three methods have of one branch is not that of the function: a jump, or a
-    kink that differences see on both sides.
+    """Return why a slope that three methods have of one branch is not that of the function: a jump,
+    or a kink that differences see on both sides.
     """
     if case.central is None or case.sides is None or not case.edge():
         return ""
@@ -183,7 +183,7 @@ def _edge(case: Case) -> str:
 
 
 def _rounded(case: Case, most: float) -> tuple[str, float, str]:
-    """Where the exact methods differ by rounding alone, differences may still agree."""
+    """Return the verdict where the exact methods differ by rounding alone."""
     verdict, off, why = _by_differences(case)
     if verdict == AGREE:
         return AGREE, off, ""
@@ -231,8 +231,8 @@ def _by_differences(case: Case) -> tuple[str, float, str]:
 
 
 def _beside(case: Case) -> float:
-    """How far the slopes of both sides tend to others, relative to them: where branches meet, a
-    slope of 0 may have nothing but bends around it.
+    """Return how far the slopes of both sides tend to others, relative to them: where branches
+    meet, a slope of 0 may have nothing but bends around it.
     """
     *ends, size = case.ends
     if not (size and _finite(*ends)):
@@ -241,13 +241,15 @@ def _beside(case: Case) -> float:
 
 
 def _steep(case: Case) -> bool:
-    """Whether one-sided slopes are those of a jump, or of a bend that is narrower than the step."""
+    """Return whether one-sided slopes are those of a jump, or of a bend that is narrower than the
+    step.
+    """
     low, high = case.sides or (0.0, 0.0)
     return not _trusted(case) and max(abs(low), abs(high)) > abs(case.central) / KINK
 
 
 def _trusted(case: Case) -> bool:
-    """Whether differences know the number, by their own estimate."""
+    """Return whether differences know the number, by their own estimate."""
     return case.central is not None and _finite(case.central) and bool(
         case.error <= TRUSTED * max(abs(case.central), case.floor))
 

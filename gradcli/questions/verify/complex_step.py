@@ -50,7 +50,7 @@ STEPS = ("zeros_like", "ones_like", "one_hot", "sequence_mask", "zero_fraction",
 
 
 def way_of(op: Any) -> str:
-    """How an operation takes complex numbers: "parts", "analytic", "written", "written for
+    """Return how an operation takes complex numbers: "parts", "analytic", "written", "written for
     arrays", "inverse"; empty if it takes none.
     """
     if op.kind in (LINEAR, BILINEAR):
@@ -110,13 +110,13 @@ def complex_step(run: Run, function: Function, binding: Binding, along: Directio
 
 
 def _moves(found: Any) -> Any:
-    """The imaginary part; of what left the range of floats nothing is known."""
+    """Return the imaginary part; of what left the range of floats nothing is known."""
     return np.where(np.isfinite(np.real(found)), np.imag(found), np.nan)
 
 
 def _sizes(value: Any, k: int | None) -> list[float]:
-    """What a step is relative to: element k, or the smallest, if that is small; then what to try
-    where that is so short that nothing is left of what it moves.
+    """Return what a step is relative to: element k, or the smallest, if that is small; then what to
+    try where that is so short that nothing is left of what it moves.
     """
     sizes = np.abs(np.ravel(value) if k is None else np.ravel(value)[k:k + 1])
     if (sizes >= SMALL).any():
@@ -126,9 +126,9 @@ def _sizes(value: Any, k: int | None) -> list[float]:
 
 def _along(entries: Sequence[Entry], source: Tensor, start: Any, targets: Sequence[int | None],
            step: float, stream: Any) -> dict[int, Any]:
-    """The complex values of everything that the source moves, and with it its later states. step:
-    its length; held to what was computed unless it is 0. stream: of what the last digits are off
-    by, if they are.
+    """Return the complex values of everything that the source moves, and with it its later states.
+    step: its length; held to what was computed unless it is 0. stream: of what the last digits are
+    off by, if they are.
     """
     assert source.id is not None
     carried: dict[int, Any] = {source.id: start}
@@ -152,7 +152,7 @@ def _shaken(made: Any, stream: Any) -> Any:
 
 
 def _of_call(entries: Sequence[Entry], entry: Entry, carried: Mapping[int, Any]) -> Any:
-    """What a function with a gradient of its own computed inside, whatever its gradient."""
+    """Return what a function with a gradient of its own computed inside, whatever its gradient."""
     op: Any = entry[OP]
     if not any(i in carried for i in op.inner):
         return None
@@ -170,7 +170,7 @@ def _of_call(entries: Sequence[Entry], entry: Entry, carried: Mapping[int, Any])
 
 
 def _of_entry(entry: Entry, given: Sequence[Any], step: float) -> Any:
-    """The complex value of one entry, None where what moves is not seen in it."""
+    """Return the complex value of one entry, None where what moves is not seen in it."""
     op, ans = entry[OP], entry[ANS]
     if op.kind == "hop":
         raise Refused(f"`{op.name}` is not recorded")
@@ -208,7 +208,8 @@ def _of_entry(entry: Entry, given: Sequence[Any], step: float) -> Any:
 
 
 def _same(made: Any, ans: Any, values: Sequence[Any], step: float) -> bool:
-    """Whether a real part is what was computed, but for what rounding of the operands does."""
+    """Return whether a real part is what was computed, but for what rounding of the operands does.
+    """
     known = np.real(np.asarray(ans))
     if made.shape != known.shape:
         return False
@@ -222,7 +223,8 @@ def _same(made: Any, ans: Any, values: Sequence[Any], step: float) -> bool:
 
 
 def _on_kink(entry: Entry, values: Sequence[Any]) -> bool:
-    """Whether the rule follows a convention where something moves: no limit can confirm it."""
+    """Return whether the rule follows a convention where something moves: no limit can confirm it.
+    """
     op: Any = entry[OP]
     if op.kink is None:
         return False

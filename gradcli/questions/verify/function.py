@@ -38,7 +38,7 @@ class Function:
             self.ranged = not np.array_equal(self.tensors[0].value, plain, equal_nan=True)
 
     def again(self, run: Run) -> list[Tensor]:
-        """The tensors of another run of the program, whose record is open."""
+        """Return the tensors of another run of the program, whose record is open."""
         row = None if self.row is None else self.source(run, self.row)
         return self._of(run, self.ask.same_target(run, self.target), row)
 
@@ -99,7 +99,7 @@ class Directions:
         return line.reshape(self.column_shape) if self.column_shape else float(line[0])
 
     def of_values(self, values: Sequence[Any]) -> Any:
-        """The rows' weighted sums of the targets' elements."""
+        """Return the rows' weighted sums of the targets' elements."""
         flat = np.concatenate([np.reshape(v, -1) for v in values])
         with quiet():
             return self.rows @ flat if len(self.rows) != len(flat) or self.random else flat

@@ -92,8 +92,8 @@ def central(function: Function, binding: Binding, along: Directions) -> Differen
 
 def _column(moved: Callable[[float], Any], size: float, length: float
             ) -> tuple[Any, Any, float, Any, Any, Any]:
-    """The slope of `moved` at 0, its error, the noise and the slopes on both sides, infinite at a
-    jump; and the slopes that both sides tend to, with the size of the slopes beside.
+    """Return the slope of `moved` at 0, its error, the noise and the slopes on both sides, infinite
+    at a jump; and the slopes that both sides tend to, with the size of the slopes beside.
 
     Where the function allows steps as long as the number that moves, these are taken.
     """
@@ -118,7 +118,7 @@ def _column(moved: Callable[[float], Any], size: float, length: float
 
 
 def _ends(moved: Callable[[float], Any], here: Any, near: float) -> Any:
-    """What the slopes on both sides tend to, extrapolated, and the size of those beside."""
+    """Return what the slopes on both sides tend to, extrapolated, and the size of those beside."""
     slopes = [[(moved(side * h) - here) / (side * h) for h in (near, near / CLOSER)]
               for side in (-1.0, 1.0)]
     return np.stack([*[(nearer * CLOSER - far) / (CLOSER - 1.0) for far, nearer in slopes],
@@ -126,7 +126,7 @@ def _ends(moved: Callable[[float], Any], here: Any, near: float) -> Any:
 
 
 def _jumps(here: Any, side: Any, nearer: Any) -> Any:
-    """Whether a function has another value beside a point, however near."""
+    """Return whether a function has another value beside a point, however near."""
     gap = abs(side - here)
     return (abs(side - nearer) < FLAT * gap) & (gap > SEEN * np.maximum(abs(here), abs(side)))
 
@@ -148,8 +148,8 @@ def _values(function: Function, binding: Binding, x: Any, along: Directions) -> 
 
 
 def reverse_moved(function: Function, binding: Binding, along: Directions, moved: float) -> Any:
-    """The reverse sweep of a run where the source has moved by a little, relative; None where that
-    goes another way.
+    """Return the reverse sweep of a run where the source has moved by a little, relative; None
+    where that goes another way.
     """
     value = binding.value.value
     run = function.ask.run({binding.name: _like(value, np.asarray(value) * (1.0 + moved))})
@@ -161,7 +161,7 @@ def reverse_moved(function: Function, binding: Binding, along: Directions, moved
 
 
 def unchangeable(run: Run, binding: Binding) -> str:
-    """Why a run with another value does not answer the question; empty if it does."""
+    """Return why a run with another value does not answer the question; empty if it does."""
     if binding.kind == "computed":
         return f"{binding.name} is computed: no other value can be given to it"
     if binding.kind == "constant":

@@ -30,7 +30,7 @@ CODES = ("custom-gradient", "stop-gradient", "upstream")
 
 
 def rules_on_the_way(run: Run, targets: Sequence[Tensor], source: Tensor) -> list[Entry]:
-    """The calls with a gradient of the file between a source and the targets."""
+    """Return the calls with a gradient of the file between a source and the targets."""
     if source.id is None:
         return []
     entries = run.record.history()
@@ -41,7 +41,7 @@ def rules_on_the_way(run: Run, targets: Sequence[Tensor], source: Tensor) -> lis
 
 
 def not_linear(elements: Sequence[dict[str, Any]], scaled: Any) -> bool:
-    """Whether a reverse sweep with twice the weight, halved, says something else."""
+    """Return whether a reverse sweep with twice the weight, halved, says something else."""
     return scaled is not None and any(
         abs(one["reverse"] - two) > EXACT * max(abs(one["reverse"]), abs(two))
         for one, two in zip(elements, np.ravel(scaled).tolist(), strict=True))
@@ -72,8 +72,8 @@ def blamed(ask: Question, run: Run, targets: Sequence[Tensor], entries: Sequence
 
 
 def _wrong_call(run: Run, entry: Entry) -> list[str]:
-    """The arguments of a custom function, from 1, whose gradient is not that of what it computed
-    inside; those that are one value together, for only their sum can be told.
+    """Return the arguments of a custom function, from 1, whose gradient is not that of what it
+    computed inside; those that are one value together, for only their sum can be told.
     """
     op: Any = entry[OP]
     history = run.record.history()
@@ -107,7 +107,9 @@ def _wrong_call(run: Run, entry: Entry) -> list[str]:
 
 
 def _wrong_rule(entry: Entry) -> list[str]:
-    """The arguments of an operation with a registered gradient where differences say otherwise."""
+    """Return the arguments of an operation with a registered gradient where differences say
+    otherwise.
+    """
     op: Any = entry[OP]
     values = list(entry[VALUES])
     stream = np.random.default_rng(SEED)

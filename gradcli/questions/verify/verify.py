@@ -79,7 +79,9 @@ def verify(ask: Question) -> Answer:
 
 
 def _second(run: Run, function: Function, bindings: list[Binding]) -> list[Answer]:
-    """The derivatives by pairs of these sources, each pair once; none where that is not cheap."""
+    """Return the derivatives by pairs of these sources, each pair once; none where that is not
+    cheap.
+    """
     if run.record.has_kinks():
         from gradcli.explain.notes import kinks
 
@@ -170,7 +172,7 @@ def _weights(ask: Question, function: Function) -> Any:
 
 
 def _by_complex(told: Answer, shape: tuple[int, ...], weights: Any) -> Any:
-    """The derivative by the complex step, in the shape of an answer; None if there is none.
+    """Return the derivative by the complex step, in the shape of an answer; None if there is none.
     weights: of the target's elements, to be summed over.
     """
     found = [one["complex"] for one in told["elements"]]
@@ -213,7 +215,7 @@ LEAST = 1e-190
 
 
 def verified(run: Run, function: Function, binding: Binding) -> Answer:
-    """What the methods say of a function of the run whose record is open, by one source."""
+    """Return what the methods say of a function of the run whose record is open, by one source."""
     ask, target = function.ask, function.target
     value = binding.value.value
     told: Answer = {
@@ -332,14 +334,14 @@ def _rounding(run: Run, function: Function, binding: Binding, along: Directions,
 
 
 def _single(run: Run, value: Any) -> bool:
-    """Whether anything was computed with float32."""
+    """Return whether anything was computed with float32."""
     return dtype_of(value) == "float32" or any(
         dtype_of(e[ANS]) == "float32" for e in run.record.history())
 
 
 def _explain(run: Run, function: Function, binding: Binding, along: Directions, told: Answer,
              entries: list[Entry]) -> None:
-    """What is to blame for a difference; that a rule is not linear is one, too."""
+    """Add what is to blame for a difference; that a rule is not linear is one, too."""
     ask, tensors = function.ask, function.tensors
     if entries:
         scaled = reverse(tensors, ask.source(run, binding), along, weight=OTHER_WEIGHT)

@@ -231,7 +231,7 @@ def _expm(op: Any, values: Sequence[Any], attributes: Mapping[str, Any], ans: An
 
 
 def _root(z: Any) -> Any:
-    """The iteration of Denman and Beavers (Applied Mathematics and Computation 2, 1976)."""
+    """Return the iteration of Denman and Beavers (Applied Mathematics and Computation 2, 1976)."""
     y, w = z, np.eye(z.shape[-1]) + np.zeros_like(z)
     for _ in range(SWEEPS):
         y, w, last = (y + np.linalg.inv(w)) / 2.0, (w + np.linalg.inv(y)) / 2.0, y

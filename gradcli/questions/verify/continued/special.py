@@ -297,7 +297,7 @@ EULER = 0.5772156649015329
 
 
 def _exponential(z: Any) -> Any:
-    """The sum over z^k/(k k!)."""
+    """Return the sum over z^k/(k k!)."""
     return summed(z, lambda k: z * (k / (k + 1.0) ** 2))
 
 
@@ -385,7 +385,7 @@ STEP = 1e-20
 
 
 def _inverse(forward: Callable[[Any], Any]) -> Callable[[Any, Any], Any]:
-    """What solves forward(y) = z close to a known y, by the complex step of forward."""
+    """Return what solves forward(y) = z close to a known y, by the complex step of forward."""
     def of(z: Any, y: Any) -> Any:
         there = forward(np.asarray(y + 1j * STEP))
         return y + (z - np.real(there)) / (np.imag(there) / STEP)
@@ -433,7 +433,7 @@ def either(condition: Any, z: Any, f: Callable[[Any], Any], inside: float,
 
 
 def legendre(f: Callable[[Any], Any]) -> Any:
-    """The integral from 0 to 1 by Gauss and Legendre; f has the nodes on its last axis."""
+    """Return the integral from 0 to 1 by Gauss and Legendre; f has the nodes on its last axis."""
     if "legendre" not in _nodes:
         x, w = np.polynomial.legendre.leggauss(120)
         _nodes["legendre"] = (x + 1.0) / 2.0, w / 2.0
@@ -442,7 +442,7 @@ def legendre(f: Callable[[Any], Any]) -> Any:
 
 
 def laplace(z: Any, f: Callable[[Any], Any]) -> Any:
-    """The integral of exp(-z*t)*f(t) over positive t, f with the nodes on its last axis.
+    """Return the integral of exp(-z*t)*f(t) over positive t, f with the nodes on its last axis.
 
     By the trapezoidal rule after t = exp(u - exp(-u)) (H. Takahasi and M. Mori, Publ. RIMS 9,
     1974), in units of 1/x.
