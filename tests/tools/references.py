@@ -57,13 +57,19 @@ def _moment(k: mpf, j: mpf, phi: mpf, m: mpf, in_phi: int, in_m: int) -> mpf:
     return mp.diff(integrand, phi, in_phi - 1) if in_phi else mp.quad(integrand, [0, phi])
 
 
-def _selu(x: mpf) -> mpf:
-    """The constants solve Klambauer et al. (2017), equation 14."""
+@functools.cache
+def _of_selu(precision: int) -> tuple[mpf, mpf]:
+    """Scale and alpha at a precision: they solve Klambauer et al. (2017), equation 14."""
     root = mp.sqrt(mp.mpf(1) / 2)
     alpha = -mp.sqrt(2 / mp.pi) / (mp.erfc(root) * mp.exp(mpf(1) / 2) - 1)
     scale = (1 - mp.erfc(root) * mp.sqrt(mp.e)) * mp.sqrt(2 * mp.pi) / mp.sqrt(
         2 * mp.erfc(mp.sqrt(2)) * mp.e**2 + mp.pi * mp.erfc(root) ** 2 * mp.e
         - 2 * (2 + mp.pi) * mp.erfc(root) * mp.sqrt(mp.e) + mp.pi + 2)
+    return scale, alpha
+
+
+def _selu(x: mpf) -> mpf:
+    scale, alpha = _of_selu(mp.prec)
     return scale * (x if x > 0 else alpha * (mp.exp(x) - 1))
 
 
