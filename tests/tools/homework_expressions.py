@@ -118,11 +118,16 @@ def divide(u: Number, w: Number) -> Number:
     return u / w
 
 
+@cache
+def _literal(text: str, precision: int) -> Number:
+    return mpf(text)
+
+
 def value(node: Node, at: Mapping[str, Number], degrees: bool = False) -> Number:
     """The value at a point; with `degrees` every trigonometric argument is taken for degrees."""
     match node:
         case ast.Constant():
-            return mpf(str(node.value))
+            return _literal(str(node.value), mp.prec)
         case ast.Name(id=name):
             return at[name] if name in at else +CONSTANTS[name]
         case ast.UnaryOp(op=ast.USub(), operand=u):
