@@ -194,14 +194,12 @@ class Python(Arrays):
         return f"np.transpose({args[0][0]}, {axes})", ATOM
 
     def op_stack(self, term: Term, args: Sequence[Piece]) -> Piece:
-        """np.stack."""
+        """np.stack, np.concatenate."""
         axis = term.attributes["axis"] + len(term.shape)
-        return f"np.stack([{listed(args)}]{f', axis={axis}' if axis else ''})", ATOM
+        name = "stack" if term.operation.name == "stack" else "concatenate"
+        return f"np.{name}([{listed(args)}]{f', axis={axis}' if axis else ''})", ATOM
 
-    def op_concat(self, term: Term, args: Sequence[Piece]) -> Piece:
-        """np.concatenate."""
-        axis = term.attributes["axis"] + len(term.shape)
-        return f"np.concatenate([{listed(args)}]{f', axis={axis}' if axis else ''})", ATOM
+    op_concat = op_stack
 
     def op_cast_float(self, term: Term, args: Sequence[Piece]) -> Piece:
         """Another floating point type."""
@@ -218,18 +216,10 @@ class Python(Arrays):
         axes = tuple(term.attributes["axis"])
         named = "" if len(axes) == len(term.args[0].shape) else f", axis={axes}"
         kept = ", keepdims=True" if term.attributes["keepdims"] else ""
-        return f"np.{term.operation.name}({args[0][0]}{named}{kept})", ATOM
+        name = term.operation.name.removeprefix("reduce_")
+        return f"np.{name}({args[0][0]}{named}{kept})", ATOM
 
-    op_mean = op_max = op_min = op_sum
-
-    def op_reduce_max(self, term: Term, args: Sequence[Piece]) -> Piece:
-        """np.max, np.min."""
-        axes = tuple(term.attributes["axis"])
-        named = "" if len(axes) == len(term.args[0].shape) else f", axis={axes}"
-        kept = ", keepdims=True" if term.attributes["keepdims"] else ""
-        return f"np.{term.operation.name.removeprefix('reduce_')}({args[0][0]}{named}{kept})", ATOM
-
-    op_reduce_min = op_reduce_max
+    op_mean = op_max = op_min = op_reduce_max = op_reduce_min = op_sum
 
     def call(self, term: Term, args: Sequence[Piece]) -> Piece:
         """What is no plain call is NumPy's, too."""
