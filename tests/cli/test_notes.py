@@ -184,6 +184,8 @@ def edges() -> list[tuple[str, float]]:
             a, b = inside, outside
             for _ in range(200):
                 middle = (a + b)/2
+                if middle in (a, b):
+                    break
                 a, b = (middle, b) if has(middle) else (a, middle)
             if abs(b - round(b)) < 1e-9:
                 found += [(name, b), *[(name, round(b) + math.copysign(d, outside - inside))
