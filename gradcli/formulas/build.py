@@ -141,7 +141,8 @@ def constant(a: Algebra, value: Any) -> Term:
     if type(value) in (float, bool, int):
         return a.constant(float(value))
     if isinstance(value, str):
-        raise error("E0804", "a text has no place in a formula", help="gradcli grad gives numbers")
+        raise error("E0804", "a text cannot be written in a formula",
+                    help="gradcli grad gives numbers")
     value = np.asarray(value)
     return a.table.array(value)
 
@@ -283,7 +284,7 @@ class Replay:
             if not isinstance(target, Tensor):
                 return [None] * len(names)
             first = len(self.record.history())
-            # What is no number, such as a truth value, stands in no term.
+            # What is not a number, such as a truth value, stands in no term.
             known_names = [n for n in names if n in self.names]
             slopes = dict(zip(known_names, calculus.gradient(
                 [target], [self.names[n] for n in known_names], emit=True), strict=True))

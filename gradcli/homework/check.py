@@ -251,7 +251,7 @@ def _sides_differ(trial: Trial, result: dict[str, Any]) -> bool:
         told = "some sides of this equation are right, others are not" if several else (
             f"one side of this equation is right, the {'left' if right else 'right'} side is not")
     elif several and not right and not is_label(first.rstrip(": "), names):
-        told = "the first side of this equation is no name"     # y - 2 = 3(x - 1) = 3x - 3
+        told = "the first side of this equation is not a name"     # y - 2 = 3(x - 1) = 3x - 3
     else:
         return False
     result.update(verdict="undecided", score=0.0, witness=None,
@@ -366,7 +366,7 @@ def read_accepted(prepared: PreparedProblem, text: str) -> Answered | None:
 def _accepts_text(prepared: PreparedProblem, text: str, result: dict[str, Any]) -> bool:
     """Return whether the sheet accepts this text, whatever it means, and fill in its result if so.
 
-    Blanks and the last dot do not matter, nor do capitals where it is no formula.
+    Blanks and the last dot do not matter, nor do capitals where it is not a formula.
     """
     given = _plain(text)
     for accepted in prepared.problem.accept if given else ():

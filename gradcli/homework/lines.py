@@ -122,19 +122,19 @@ def _loaded(text: str) -> dict[str, Any]:
     try:
         fields = json.loads(text, parse_constant=_refused)
     except json.JSONDecodeError as problem:
-        raise error("E0709", f"the line is no JSON: {problem.msg[0].lower()}{problem.msg[1:]}",
+        raise error("E0709", f"the line is not JSON: {problem.msg[0].lower()}{problem.msg[1:]}",
                     (problem.pos, problem.pos + 1), help=advice) from None
     except (ValueError, RecursionError) as failure:
         why = "it is nested too deeply" if isinstance(failure, RecursionError) else (
             str(failure) if "NaN" in str(failure) else "a number has too many digits")
-        raise error("E0709", f"the line is no JSON: {why}", help=advice) from None
+        raise error("E0709", f"the line is not JSON: {why}", help=advice) from None
     if not isinstance(fields, dict):
-        raise error("E0709", "the line is no JSON object", help=advice)
+        raise error("E0709", "the line is not a JSON object", help=advice)
     return fields
 
 
 def _refused(name: str) -> None:
-    raise ValueError(f"{name} is no number; NaN and Infinity are none in JSON")
+    raise ValueError(f"{name} is not a number; NaN and Infinity are none in JSON")
 
 
 def _answer(fields: dict[str, Any]) -> str:

@@ -105,8 +105,8 @@ def _warnings(ready: PreparedProblem) -> list[str]:
     for text in problem.accept:
         accepted = read_accepted(ready, text)
         if accepted is None:
-            found.append(f"`{text}`, which `accept` lists, is no formula: only the same words are"
-                         " accepted")
+            found.append(f"`{text}`, which `accept` lists, is not a formula: only the same words"
+                         " are accepted")
         elif accepted.unknown:
             found.append(f"`{text}`, which `accept` lists, is read as the formula"
                          f" `{accepted.reading.read_as}`, and the problem has no"

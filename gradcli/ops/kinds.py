@@ -274,7 +274,7 @@ class Op:
             return found
         if not self.elementwise:
             what = "this" if self.name in INTERNAL else f"`{self.name}` of these"
-            raise error("E0404", f"{what} is no integer of {bits} bits",
+            raise error("E0404", f"{what} is not an integer of {bits} bits",
                         help="make them floats: float(...)")
 
         def alone(*xs: Any) -> Any:
@@ -316,7 +316,8 @@ class Op:
 
     def _no_integer(self, values: Sequence[Any], bits: int = 64) -> Exception:
         return error(
-            "E0404", f"`{self.name}` of {' and '.join(map(repr, values))} is no integer of {bits}"
+            "E0404",
+            f"`{self.name}` of {' and '.join(map(repr, values))} is not an integer of {bits}"
             " bits", help="make an operand a float: float(...)")
 
     def at_edge(self, values: Sequence[Any]) -> Any:

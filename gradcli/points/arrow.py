@@ -191,7 +191,7 @@ class Block:
 
     def _null(self, row: int, column: int) -> Diagnostic:
         return Diagnostic(
-            "E0612", f"a null is no number: row {self.first + row} (the first is 0), column"
+            "E0612", f"a null is not a number: row {self.first + row} (the first is 0), column"
             f" `{self.names[column]}`", span=(0, 0), source=Source("", self.name),
             help="leave out the row, or write nan")
 

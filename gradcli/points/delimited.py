@@ -290,7 +290,7 @@ class Block:
         text = cell_text(cells[wrong]).strip()
         shown = f"`{text}`" if len(text) <= SHOWN else f"`{text[:SHOWN]}...`"
         return form.diagnostic(
-            "E0612", f"{shown if text else 'an empty cell'} is no number", raw, line,
+            "E0612", f"{shown if text else 'an empty cell'} is not a number", raw, line,
             *places[wrong], f"column `{form.names[wrong]}`",
             next((help for pattern, help in WRITTEN if pattern.fullmatch(text)),
                  "write a number, or nan where there is none"))

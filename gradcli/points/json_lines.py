@@ -216,14 +216,15 @@ def _text(value: Any) -> str:
 def _object(raw: bytes, name: str, line: int) -> Object | Diagnostic:
     """Return the object in a line, or its diagnostic."""
     text = raw.decode("utf-8", "replace")
-    at, message = 0, "the line is no JSON object"
+    at, message = 0, "the line is not a JSON object"
     try:
         raw.decode()
         item = DECODER.decode(text)
         if isinstance(item, dict):
             return item
     except json.JSONDecodeError as problem:
-        at, message = problem.pos, f"the line is no JSON: {problem.msg[0].lower()}{problem.msg[1:]}"
+        at = problem.pos
+        message = f"the line is not JSON: {problem.msg[0].lower()}{problem.msg[1:]}"
     except UnicodeDecodeError as problem:
         at = len(raw[:problem.start].decode())
         return Diagnostic(
@@ -260,5 +261,5 @@ def _no_number(text: str, name: str, line: int, column: Column, item: Object) ->
             "E0612", f"`{column.key}` is no array of {wanted} numbers", span=(start, stop),
             source=Excerpt(text, name, line), help="give all objects arrays of one shape")
     return Diagnostic(
-        "E0612", f"`{title}` is no number", span=(start, stop), source=Excerpt(text, name, line),
+        "E0612", f"`{title}` is not a number", span=(start, stop), source=Excerpt(text, name, line),
         help='write a number, or "NaN" where there is none')

@@ -179,7 +179,7 @@ def _axis(text: str, start: int, stop: int) -> Axis:
     for a, b in places:
         value = np.asarray(_constant(text, a, b))
         if value.dtype.kind not in "biuf" or value.ndim or not np.isfinite(value):
-            raise _bad(text, (a, b), f"`{text[a:b].strip()}` is no finite number",
+            raise _bad(text, (a, b), f"`{text[a:b].strip()}` is not a finite number",
                        "write a number such as 2*pi")
         values.append(float(value))
     return make(_Call(text, call[1], places, values))
@@ -203,7 +203,7 @@ class _Call:
         value = self.values[2]
         if value != int(value) or not 0 <= value <= MOST:
             a, b = self.places[2]
-            raise self.wrong(2, f"`{self.text[a:b].strip()}` is no number of points",
+            raise self.wrong(2, f"`{self.text[a:b].strip()}` is not a number of points",
                              "give a whole number, such as 1e6")
         return int(value)
 

@@ -42,7 +42,7 @@ class GradientTape(tape.GradientTape):
         is one, with the code "derivative-constant".
 
         It may be called any number of times, before a question or after one whose answer was None.
-        Raises E0310 for what is no tensor, E0501 for a tape that was used up by another answer,
+        Raises E0310 for what is not a tensor, E0501 for a tape that was used up by another answer,
         E0502 for one never entered.
         """
         from gradcli.explain.python.why import why
@@ -69,7 +69,7 @@ class ForwardAccumulator(accumulator.ForwardAccumulator):
     def why(self, value: Tensor) -> list[Reason]:
         """Return the causes why `jvp(value)` is None, as `GradientTape.why` does; else empty.
 
-        Raises E0310 for what is no tensor.
+        Raises E0310 for what is not a tensor.
         """
         from gradcli.explain.python.why import why_forward
 

@@ -74,7 +74,7 @@ def of_gradient(ask: Question, run: Run, target: Target, binding: Binding, g: An
     if is_zero(g) and other is not None and not is_zero(other) and ask.mode != "finite":
         # A constant on the way is 0 or infinite only because floats end.
         run.record.lost[binding.value.id] = 1
-    # Why a 0 was absorbed, or comes with a value that is no number, has been said.
+    # Why a 0 was absorbed, or comes with a value that is not a number, has been said.
     if is_zero(g) and not found and not said and not run.record.lost:
         found += _explained(ask, run, target, binding, field, _zero).why(binding.value.id)
     kinks = _kinks(ask, run, target)
@@ -278,7 +278,7 @@ def _with_numbers(ask: Question, run: Run, target: Target) -> tuple[Run, Target]
         again = ask.program.recording_constants().run(
             ask.at, tape=ask.tape, output=lambda printed: None, **ask.options())
         return again, ask.same_target(again, target)
-    except GradcliError:    # an operation wants a number that is no tensor
+    except GradcliError:    # an operation wants a number that is not a tensor
         return None
 
 

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     Mend = tuple[int, int, list[Edit]]
 
 KINDS = {"variable": "a variable", "nontrainable": "declared trainable=false",
-         "constant": "a constant", "input": "an input", "literal": "a plain number"}
+         "constant": "a constant", "input": "an input", "literal": "a named constant"}
 FIRST = ("gradient", "jacobian")
 TYPES = {"int64": "an integer", "int32": "an integer", "bool": "a truth value",
          "string": "a text"}
@@ -174,7 +174,7 @@ def _name(ask: Question, name: str, binding: Binding, on: bool) -> Answer:
     value = binding.value.value
     kind = TYPES.get(dtype_of(value)) or KINDS[binding.kind]
     return {"name": name, "line": at["line"], "column": at["column"], "watched": on,
-            "kind": "plain numbers" if binding.kind == "literal" and shape_of(value) else kind}
+            "kind": "named constants" if binding.kind == "literal" and shape_of(value) else kind}
 
 
 # --- what the file asks for -------------------------------------------------------------------

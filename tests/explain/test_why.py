@@ -71,7 +71,7 @@ def test_the_last_result_by_every_variable_and_input() -> None:
     (result,) = answer["results"]
     assert (result["of"], [s["wrt"] for s in result["sources"]]) == ("f", ["a", "x"])
     assert {n["name"]: (n["watched"], n["kind"]) for n in result["names"]} == {
-        "a": (True, "a variable"), "c": (False, "a constant"), "n": (False, "a plain number"),
+        "a": (True, "a variable"), "c": (False, "a constant"), "n": (False, "a named constant"),
         "x": (True, "an input")}
 
 
@@ -999,7 +999,7 @@ tape t:
     ("where(k > 1, w, w^2)", 4),
     ("log(w - k - 1)", 1), ("w*k if k < 3 else stop_gradient(w)", 4)])
 def test_of_a_question_in_a_loop_the_worst_answer_is_told_of(target: str, turn: int) -> None:
-    """The first that is None, else the first that is no number, else the last."""
+    """The first that is None, else the first that is not a number, else the last."""
     text = (f"var w = 1.0\nfor k in range(4):\n    tape t:\n        y = {target}\n"
             "    g = t.gradient(y, w)\n")
     answer = json.loads(in_process(["why", "-", "--format", "json"], stdin=text.encode())[1])

@@ -134,7 +134,7 @@ def test_second_derivatives_of_single_functions_agree_with_mpmath() -> None:
 
 SAMPLES = [path for path in sorted((ROOT / "samples").rglob("*.txt"))
            if "errors" not in path.parts and "homework" not in path.parts]
-# Their programs train for seconds, or give a gradient that is no number.
+# Their programs train for seconds, or give a gradient that is not a number.
 SLOW = {"digits.txt"}
 # Samples that show an error, or have inputs that the command line gives.
 UNANSWERED = {
@@ -735,7 +735,7 @@ def test_texts_do_not_grow_with_every_way_through_the_terms() -> None:
 def test_too_many_formulas_are_refused_before_any_is_made() -> None:
     status, _, err = in_process(["derive", "-e", "sin(x*y*z)*a*b*c*d", "--order", "6"])
     assert status == 3
-    assert err.startswith("error[E0803]: that would be 924 formulas, and 400 are the most")
+    assert err.startswith("error[E0803]: that would be 924 formulas; the limit is 400")
 
 
 def test_integers_and_truth_values_run_with_some_of_their_own() -> None:
@@ -1092,8 +1092,8 @@ def test_errors_stand_at_their_cause() -> None:
         assert "3 | y = A @ x\n   |     ^^^^^" in err
         assert "--format gradcli or --format python writes them" in err
     for arguments in (["sinn(x)"], ["x^2", "--at", "z=3"]):
-        assert "made up" not in in_process(["derive", "-e", *arguments])[2]
-    assert "made up" in in_process(["derive", "-e", "x@[1, 2]"])[2]
+        assert "placeholder" not in in_process(["derive", "-e", *arguments])[2]
+    assert "placeholder" in in_process(["derive", "-e", "x@[1, 2]"])[2]
 
 
 def test_numbers_are_no_arrays_in_c() -> None:

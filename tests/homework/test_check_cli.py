@@ -362,12 +362,12 @@ def test_options_hold_where_a_line_does_not_say() -> None:
 
 
 BAD: list[tuple[str | bytes, str, str]] = [
-    ("{", "E0709", "no JSON"), ("nothing", "E0709", "no JSON"), ("[1, 2]", "E0709", "object"),
-    ('"text"', "E0709", "no JSON object"), ("1", "E0709", "no JSON object"),
+    ("{", "E0709", "not JSON"), ("nothing", "E0709", "not JSON"), ("[1, 2]", "E0709", "object"),
+    ('"text"', "E0709", "not a JSON object"), ("1", "E0709", "not a JSON object"),
     (b"\xff\xfe{}", "E0709", "UTF-8"), ("[" * 100_000, "E0709", "nested too deeply"),
     ('{"a":' * 50_000, "E0709", "nested too deeply"), ('{"id": NaN}', "E0709", "NaN"),
-    ('{"id": ' + "9" * 5000 + "}", "E0709", "digits"), ("\0\0\0", "E0709", "no JSON"),
-    ("{} {}", "E0709", "no JSON"), ("{}", "E0702", "`answer`"),
+    ('{"id": ' + "9" * 5000 + "}", "E0709", "digits"), ("\0\0\0", "E0709", "not JSON"),
+    ("{} {}", "E0709", "not JSON"), ("{}", "E0702", "`answer`"),
     (line(answer="2x"), "E0702", "`function`"), (line(function="x^2"), "E0702", "`answer`"),
     (line(function="x^2 +", answer="2x"), "E0704", "missing"),
     (line(function="x y", answer="y"), "E0702", "`wrt`"),

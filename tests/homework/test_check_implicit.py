@@ -65,7 +65,7 @@ def test_a_point_off_the_curve_is_refused_with_what_the_sides_differ_by(
     with pytest.raises(GradcliError) as caught:
         prepare(from_fields({**fields, "at": at}))
     assert caught.value.code == "E0704"
-    assert caught.value.message.startswith("`at` is no point of the curve")
+    assert caught.value.message.startswith("`at` is not a point of the curve")
     assert residual in caught.value.message
     assert caught.value.help == (near and f"give y the value {near}")
     if near:

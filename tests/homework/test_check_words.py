@@ -120,7 +120,7 @@ def test_a_comma_in_brackets_is_of_a_function_or_of_a_number(text: str, help: st
 def test_quotation_marks_are_no_primes(quotes: str, left: str) -> None:
     found = check("x^2", f"{left}{quotes[0]}2x{quotes[1]}", wrt="x")
     assert found["verdict"] == "unreadable"
-    assert found["message"] == "quotation marks are no part of a formula; leave them out"
+    assert found["message"] == "quotation marks are not part of a formula; leave them out"
 
 
 def test_a_word_is_told_before_its_letters() -> None:

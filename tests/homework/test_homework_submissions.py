@@ -403,7 +403,7 @@ def test_columns_by_name(tmp_path: Path, sheet: Sheet) -> None:
     ("Who,1a\nx,y\n", None, "whom", "no column `whom`"),
     ("id,x\n", None, None, "no column is called like a problem"),
     ("id,x\n", ["y=1a"], None, "no column `y`"), ("id,x\n", ["x=9"], None, "no problem `9`"),
-    ("id,x\n", ["x"], None, "no column and problem"), ("", None, None, "nothing in it"),
+    ("id,x\n", ["x"], None, "not a column and problem"), ("", None, None, "nothing in it"),
     ('id,1a\n"x,y\n', None, None, "never closed")])
 def test_columns_that_are_missing(tmp_path: Path, sheet: Sheet, text: str, map: list[str] | None,
                                   student: str | None, message: str) -> None:

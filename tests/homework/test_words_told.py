@@ -196,7 +196,7 @@ def test_what_is_told_is_the_function(word: str, value: float) -> None:
 def test_a_derivative_is_no_quotient(formula: str, place: str) -> None:
     status, text = asked("grad", "-e", formula, "--at", "x=1")
     assert status == 3
-    assert "a formula has no sign for its derivative" in text
+    assert "a formula cannot name its own derivative" in text
     assert text.splitlines()[4].count("^") == len(place)
     assert "--at d" not in text
     assert "dx*(" not in text

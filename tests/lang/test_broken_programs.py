@@ -79,7 +79,7 @@ def gradients(answers: Sequence[dict[str, Any]], item: Broken) -> list[Any]:
 
 
 def target(text: str, item: Broken) -> Any:
-    """The target's value; None if it is no name of the file's own."""
+    """The target's value; None if it is not a name of the file's own."""
     program = Program(Source(text, "broken.gc"))
     return np.asarray(program.value(item.target)) if item.target in program.names.bound else None
 

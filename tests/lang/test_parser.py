@@ -501,9 +501,9 @@ ERRORS = [
     ("2e", "E0105", 1, 1, "`2e`", "`2*e`"),
     ("3 + 2e^x", "E0105", 1, 5, "`2e`", "`2*e^x`"),
     ("1_000", "E0105", 1, 1, "`1_000`", "`1000`"),
-    ("1,5", "E0105", 1, 1, "decimal sign", "`1.5`"),
-    ("y = 2 + 1,5", "E0105", 1, 9, "decimal sign", "`1.5`"),
-    ("sin((1,5))", "E0105", 1, 6, "decimal sign", "`1.5`"),
+    ("1,5", "E0105", 1, 1, "decimal separator", "`1.5`"),
+    ("y = 2 + 1,5", "E0105", 1, 9, "decimal separator", "`1.5`"),
+    ("sin((1,5))", "E0105", 1, 6, "decimal separator", "`1.5`"),
     ("1.2.3", "E0105", 1, 1, "`1.2.3`", "one decimal point"),
     ("2 3", "E0105", 1, 1, "`2 3`", "`2*3`"),
     ("2.x", "E0105", 1, 1, "point", "`2*x`"),
@@ -534,7 +534,7 @@ ERRORS = [
     ("x=1 y=2", "E0102", 1, 5, "missing before `y`", "`x=1; y= ...`"),
     ("input x domain=[0, 1]", "E0102", 1, 9, "comma is missing", "`input x, domain="),
     ("var x 3", "E0102", 1, 7, "`=` is missing", "`var x = 3`"),
-    ("var x: float64[2.5] = 1", "E0102", 1, 16, "`2.5` is no size", "`:`"),
+    ("var x: float64[2.5] = 1", "E0102", 1, 16, "`2.5` is not a size", "`:`"),
     ("x += 1", "E0111", 1, 3, "two meanings",
      "`x.assign_add(1)` changes the variable, `x = x + 1`"),
     ("x -= a - b", "E0111", 1, 3, "two meanings", "`x = x - (a - b)`"),
@@ -571,8 +571,8 @@ ERRORS = [
     ("x'", "E0102", 1, 1, "`x'` needs its argument", "`x'(x)`"),
     ("f(x)'", "E0102", 1, 5, "prime", "`f'(x)`"),
     ("f'(x=1)", "E0102", 1, 1, "no keyword", None),
-    ("f(a=1, 2)", "E0102", 1, 8, "behind a named argument", None),
-    ("f(a=1, b)", "E0102", 1, 8, "behind a named argument", None),
+    ("f(a=1, 2)", "E0102", 1, 8, "follows a named argument", None),
+    ("f(a=1, b)", "E0102", 1, 8, "follows a named argument", None),
     ("f(a=1, a=2)", "E0102", 1, 8, "given twice", None),
     ("a = 1\n  b = 2", "E0102", 2, 1, "indentation", "same column"),
     # characters and strings
@@ -591,8 +591,8 @@ ERRORS = [
     ("\uff08x\uff09", "E0101", 1, 1, "U+FF08", "`(`"),
     ("x\u0304", "E0101", 1, 2, "U+0304", "accent"),
     ('a = "abc', "E0108", 1, 5, "not closed", '`"abc"`'),
-    (r'"a\q"', "E0108", 1, 3, r"`\q` is no escape", r"`\\q`"),
-    (r'"\ud800"', "E0108", 1, 2, "no escape", None),
+    (r'"a\q"', "E0108", 1, 3, r"`\q` is not an escape sequence", r"`\\q`"),
+    (r'"\ud800"', "E0108", 1, 2, "not an escape", None),
 ]
 
 

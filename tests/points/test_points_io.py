@@ -239,7 +239,7 @@ def test_bad_rows_know_their_place_in_the_file(
 def test_a_bad_row_is_shown_with_its_line() -> None:
     problem, = problems(table("x,y\n1,2\n3,4x\n"))
     assert messages.render([problem]) == (
-        "error[E0612]: `4x` is no number\n"
+        "error[E0612]: `4x` is not a number\n"
         "  --> <stdin>:3:3\n"
         "   |\n"
         " 3 | 3,4x\n"
@@ -391,12 +391,14 @@ def test_arrays_are_columns(size: int) -> None:
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize(("line", "column", "message"), [
     ('{"x": 1, "v": [1]}', 15, "no array of 2"),
-    ('{"x": 1, "v": [1, [2]]}', 15, "no number"),
-    ('{"x": null, "v": [1, 2]}', 7, "`x` is no number"), ('{"x": true, "v": [1, 2]}', 7, "`x` is"),
-    ('{"v": [1, 2]}', 1, "has no `x`"), ("[1, 2]", 1, "no JSON object"), ("7", 1, "no JSON object"),
-    ('{"x": 1 "v"}', 9, "no JSON: "), ('{"x": 1}{"x": 2}', 9, "no JSON: "),
-    ('{"x": 1, "v": [1, 2]},', 22, "no JSON: "), ("   ", 1, "no JSON"),
-    ("[" * 100_000, 1, "nested too deeply"), ('{"x": "1", "v": [1, 2]}', 7, "`x` is no number")])
+    ('{"x": 1, "v": [1, [2]]}', 15, "not a number"),
+    ('{"x": null, "v": [1, 2]}', 7, "`x` is not a number"),
+    ('{"x": true, "v": [1, 2]}', 7, "`x` is"),
+    ('{"v": [1, 2]}', 1, "has no `x`"), ("[1, 2]", 1, "not a JSON object"),
+    ("7", 1, "not a JSON object"),
+    ('{"x": 1 "v"}', 9, "not JSON: "), ('{"x": 1}{"x": 2}', 9, "not JSON: "),
+    ('{"x": 1, "v": [1, 2]},', 22, "not JSON: "), ("   ", 1, "not JSON"),
+    ("[" * 100_000, 1, "nested too deeply"), ('{"x": "1", "v": [1, 2]}', 7, "`x` is not a number")])
 def test_lines_that_are_no_object_of_numbers(
         line: str, column: int, message: str, size: int) -> None:
     data = '{"x": 1, "v": [1, 2]}\n\n' + line + '\n{"v": [3, 4], "x": 2}'
@@ -614,7 +616,7 @@ def test_all_formats() -> None:
     assert lines == [
         {"row": 0, "f": 1.0, "df/dx[0,1]": None},
         {"row": 1, "f": None, "df/dx[0,1]": None,
-         "error": {"code": "E0612", "message": "`q` is no number"}},
+         "error": {"code": "E0612", "message": "`q` is not a number"}},
         {"row": 2, "f": "NaN", "df/dx[0,1]": None}]
     assert text("ndjson").startswith('{"row": 0, "f": 1.0, "df/dx[0,1]": null}\n')
     assert json.loads(text("json")) == {

@@ -150,7 +150,7 @@ def test_most_samples_are_decided() -> None:
 # --- right ones that are hard to check ------------------------------------------------------------
 
 DIFFICULT = sorted((DATA / "difficult").glob("*.txt"))
-# Where the derivative is no number, there is a kink, or the digits are lost: nobody can decide.
+# Where the derivative is not a number, there is a kink, or the digits are lost: nobody can decide.
 OPEN = {
     "relu-0": "kink", "max-tie": "kink", "sort-tie": "kink", "clip-edge": "kink",
     "cusp": "infinite", "sqrt-0": "infinite", "log-least": "infinite", "power-self-0": "infinite",

@@ -77,7 +77,7 @@ def judge(argv: list[str], data: bytes, allowed: frozenset[str] = frozenset()) -
 
 
 def refuse(constant: str) -> None:
-    raise AssertionError(f"{constant} is no JSON")
+    raise AssertionError(f"{constant} is not JSON")
 
 
 def empty(data: bytes) -> bool:

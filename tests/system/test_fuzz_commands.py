@@ -118,7 +118,7 @@ def test_the_driver_sees_what_is_wrong(tmp_path: Path, monkeypatch: pytest.Monke
     right = ask("grad", "x^2", "x=1", "--format", "json", "-q", "--max-steps", "1000")
     assert complaint(right, tmp_path) is None
     for out, err, status, word in (
-            ("", "", 70, "status 70"), ("{}", "", 0, "required"), ("NaN", "", 0, "no JSON"),
+            ("", "", 70, "status 70"), ("{}", "", 0, "required"), ("NaN", "", 0, "not JSON"),
             ("", "", 0, "Expecting value"), ("", "Traceback (most", 0, "Traceback"),
             ("", "x.py:1: RuntimeWarning: overflow", 0, "Warning"), ("\x1b]0;x", "", 0, "print"),
             ("", "", 3, "IndexError"), ("{}", "{}", 3, "an error and an answer")):

@@ -146,7 +146,7 @@ ASKED = [
     ("s004_forward_only", "eval", "forward_only", ["--of", "output", "--of", "loss"]),
 ]
 
-# What is no number or has no counterpart: names, Python's types and truths about them.
+# What is not a number or has no counterpart: names, Python's types and truths about them.
 NOT_COMPARED = {"watched", "kind", "dtype", "same_shape", "names", "shapes"}
 
 # TensorFlow takes numbers below the smallest normal one for 0, such as 1/e^709, or 1/e^88 in 32

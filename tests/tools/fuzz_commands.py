@@ -509,7 +509,7 @@ def _try(check: Callable[[Any], None], text: Any, told: str) -> str | None:
 
 
 def _refuse(constant: str) -> None:
-    raise ValueError(f"{constant} is no JSON")
+    raise ValueError(f"{constant} is not JSON")
 
 
 def _loaded(text: str) -> Any:

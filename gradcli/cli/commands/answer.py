@@ -106,7 +106,7 @@ def _number(text: str, option: str, such: str) -> float:
     value = constant(text, option)
     if type(value) not in (float, int):
         raise GradcliError(Diagnostic(
-            "E0834", f"`{text}` is no number", span=(0, len(text)), source=Source(text, option),
+            "E0834", f"`{text}` is not a number", span=(0, len(text)), source=Source(text, option),
             help=f"such as {such}"))
     return float(value)
 

@@ -246,7 +246,7 @@ class Writer(Graph):
 
     def _lines(self, answers: Iterable[int]) -> Iterator[str]:
         """The statements and the checks behind them."""
-        # What is answered or checked is no part of an expression.
+        # What is answered or checked is not part of an expression.
         uses = self.uses((*answers, *self.checks) * 2, lambda k, n: True)
         for number in range(self.first):
             yield from self.checks.get(number, ())
@@ -276,7 +276,7 @@ def _not_small(number: int) -> str:
 
 
 def _whole(entry: Entry) -> Callable[..., Any]:
-    """An operation that is no formula of floats, as it is called on the record."""
+    """An operation that is not a formula of floats, as it is called on the record."""
     op: Op = entry[OP]
     attributes = dict(entry[ATTRIBUTES])
     if op.elementwise:

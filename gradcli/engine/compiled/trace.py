@@ -85,7 +85,7 @@ def mixes_points(entry: Entry, varies: Collection[int | None]) -> bool:
 
 
 def may_fail(entry: Entry) -> bool:
-    """Whether an operation may refuse other values than those it ran on: what is no formula of
+    """Whether an operation may refuse other values than those it ran on: what is not a formula of
     floats, such as a matrix without an inverse.
     """
     return not entry[OP].elementwise or any(

@@ -115,7 +115,7 @@ def _names(code: CodeType, last: int) -> tuple[str, ...]:
     names = [i for i in instructions if i.offset < last and i.opname.startswith("LOAD_")
              and isinstance(i.argval, str) and i.positions is not None
              and (i.positions.lineno, i.positions.col_offset) == (at.lineno, at.col_offset)]
-    # A constant text at the same place is no name, and each attribute reaches further.
+    # A constant text at the same place is not a name, and each attribute reaches further.
     return tuple([i.argval for i in names if i.opname != "LOAD_CONST"])
 
 

@@ -37,7 +37,7 @@ class Module:
     @name.setter
     def name(self, name: str) -> None:
         if not isinstance(name, str) or not (name.isascii() and name.isidentifier()):
-            raise error("E0302", f"{name!r} is no name of a module",
+            raise error("E0302", f"{name!r} is not a name of a module",
                         help="letters, digits and _, such as dense_1")
         self._name = name
 

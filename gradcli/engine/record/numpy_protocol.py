@@ -160,7 +160,7 @@ def _same(value: Any, default: Any) -> bool:
 
 
 def _unknown(name: str) -> GradcliError:
-    return error("E0209", f"np.{name} is no operation of gradcli",
+    return error("E0209", f"np.{name} is not an operation of gradcli",
                  help="leave the tape with .numpy() if no derivative is needed")
 
 

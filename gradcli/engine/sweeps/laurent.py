@@ -48,7 +48,7 @@ class Laurent:
     def coefficients(self, order: int) -> list[float]:
         """Return the coefficients of t^shift to t^order.
 
-        Raises NoSeries where one is no number, or a kink ends them, which is seen only now.
+        Raises NoSeries where one is not a number, or a kink ends them, which is seen only now.
         """
         try:
             c = _upto(self.series, order - self.shift)

@@ -37,7 +37,7 @@ def active(entries: Sequence[Entry], sources: Iterable[int]) -> set[int]:
     """Return the ids of values to which a derivative passes from `sources`, these included.
 
     An argument without a rule (a condition, an index, a step) lets none pass, nor does a value that
-    is no floating point number.
+    is not a floating point number.
     """
     reached = set(sources)
     untouched, add = reached.isdisjoint, reached.add

@@ -287,7 +287,7 @@ def without_rule(entry: Entry) -> GradcliError:
     """Return the error for a derivative through an operation that has no rule."""
     name = entry[OP].name
     place = entry[PLACE]
-    return error("E0503", f"`{name}` has no gradient: nobody registered a rule for it",
+    return error("E0503", f"`{name}` has no gradient: no rule is registered for it",
                  span=place[2:4] if place is not None and len(place) > 2 else None,
                  help=f'register one with @gradient_of({name}) before a def, or in Python with'
                  f' @gradcli.register_gradient("{name}")')

@@ -428,7 +428,7 @@ def settled(before: Any, after: Carried, held: bool = True) -> tuple[Any, Any]:
     """Return the true derivative for that of the ordinary sweep, and a mask of where it is unknown.
 
     It stays unchanged where it differs no more than by rounding. held: whether the values are
-    numbers; where one is not, that explains a derivative that is no number, which stays.
+    numbers; where one is not, that explains a derivative that is not a number, which stays.
     """
     kind = type_of(before)
     old = np.asarray(before, np.float64)
@@ -445,7 +445,7 @@ def settled(before: Any, after: Carried, held: bool = True) -> tuple[Any, Any]:
     # What the type cannot hold mends no number that it can.
     large = np.abs(new) > np.finfo(np.asarray(before).dtype).max
     unknown = unknown | (np.isfinite(old) & large)
-    doubted = unknown & np.isfinite(old)  # what is no number has an explanation of its own
+    doubted = unknown & np.isfinite(old)  # what is not a number has an explanation of its own
     if (same | unknown).all():
         return before, doubted
     found = np.where(same | unknown, old, new)

@@ -132,7 +132,7 @@ class ForwardAccumulator:
     def jvp(self, primals: Any, unconnected_gradients: Any = "none") -> Any:
         """Return the tangent of a tensor, or of each of a structure; None where none was carried
         there, or zeros with unconnected_gradients="zero". Zeros too for a derivative that does not
-        depend on the primals. Raises E0310 for what is no tensor, E0312 for another word.
+        depend on the primals. Raises E0310 for what is not a tensor, E0312 for another word.
         """
         zero = is_zero(unconnected_gradients)
         out = []

@@ -45,7 +45,7 @@ def kind_of(value: Any) -> str:
 
 
 def tensors_of(structure: Any, what: str) -> list[Tensor]:
-    """Return the leaves of a structure. Raises E0310 for anything that is no tensor."""
+    """Return the leaves of a structure. Raises E0310 for anything that is not a tensor."""
     found = flatten(structure)
     for item in found:
         if not isinstance(item, Tensor):
@@ -61,7 +61,7 @@ def _kept(what: str) -> str:
 
 
 def one_tensor(value: Any, what: str) -> Tensor:
-    """Return the value. Raises E0310 for a structure or anything else that is no tensor."""
+    """Return the value. Raises E0310 for a structure or anything else that is not a tensor."""
     if not isinstance(value, Tensor):
         raise error("E0310", f"the {what} must be one tensor, not {kind_of(value)}",
                     help="ask for each separately" if isinstance(value, (list, tuple, dict))

@@ -58,7 +58,7 @@ class Arc:
 def steps(scene: Scene, gap: Gap, judge: Judge) -> list[Arc]:
     """Return all steps that lie on a path from the source to a target, in order."""
     below = scene.below(gap.own)
-    # A way begins where it leaves the source last: what went into a state of it is no part of it.
+    # A way begins where it leaves the source last: what went into a state of it is not part of it.
     above = scene.above(gap.targets, past=gap.own)
     return [
         Arc(entry, k, judge(entry, k))

@@ -75,7 +75,7 @@ def _of_tape(gap: Gap, window: Window, related: list[tuple[Any, str]]) -> Reason
 
 
 def _what(gap: Gap) -> str:
-    return {"constant": "a constant", "literal": "a plain number", "input": "an input"}.get(
+    return {"constant": "a constant", "literal": "a named constant", "input": "an input"}.get(
         gap.kind, "no variable")
 
 

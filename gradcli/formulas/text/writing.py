@@ -112,7 +112,8 @@ class Atoms:
     def array(self, value: Any) -> Piece:
         """A constant array. Raises E0803 for one that is too long to be written."""
         if value.size > MAX_ELEMENTS:
-            raise error("E0803", f"a constant array of {value.size:,} elements is no formula",
+            raise error("E0803",
+                        f"a constant array of {value.size:,} elements is too large for a formula",
                         help="make it an input: then it stands there by its name")
         return self.nested(value.tolist()), ATOM
 
@@ -124,7 +125,7 @@ class Atoms:
             return "true" if value else "false"
         if isinstance(value, (int, float)):
             return self.number(numbers.exact(float(value)))[0]
-        raise error("E0804", "complex numbers have no place in a formula",
+        raise error("E0804", "complex numbers cannot be written in a formula",
                     help="gradcli grad gives numbers")
 
 

@@ -42,7 +42,7 @@ class Answered:
     __slots__ = ("fits", "formula", "nodes", "reading", "shape", "transposed", "unknown")
 
     def __init__(self, reading: Reading, reference: Reference, problem: Problem) -> None:
-        """Build the nodes of a reading. Raises GradcliError for what is no formula."""
+        """Build the nodes of a reading. Raises GradcliError for what is not a formula."""
         self.reading = reading
         self.formula = Formula()
         degrees, real = problem.angle == "degree", problem.real_roots
@@ -304,7 +304,7 @@ def _place(said: Claim, reference: Reference, problem: Problem) -> str:
 
 
 def _operand(said: Claim, prepared: PreparedProblem) -> str:
-    """Describe the differentiated formula if it is no function plus a number, else return ""."""
+    """Describe the differentiated formula if it is not a function plus a number, else return ""."""
     reference, problem = prepared.reference, prepared.problem
     if not said.operand or problem.kind not in ("derivative", "partial"):
         return ""

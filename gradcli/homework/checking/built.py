@@ -49,7 +49,7 @@ def build(code: Code, formula: Formula, variables: Iterable[str], *, degrees: bo
     degrees: whether angles are in degrees.
     real_roots: whether x^(1/3) is real for negative x.
 
-    Raises E0704 for what is no formula: products of vectors, too many operations.
+    Raises E0704 for what is not a formula: products of vectors, too many operations.
     """
     known = CONSTANTS if not variables else {
         n: v for n, v in CONSTANTS.items() if n not in variables}

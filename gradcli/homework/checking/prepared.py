@@ -201,7 +201,7 @@ def _check_on_curve(reference: Reference, problem: Problem) -> None:
     near = float(there[name][0])
     texts = (shown(near), repr(near)) if np.isfinite(near) else ()
     right = [t for t in texts if off({**problem.at, name: float(t)}) == 0]
-    raise error("E0704", "`at` is no point of the curve: " + (
+    raise error("E0704", "`at` is not a point of the curve: " + (
         f"its two sides differ by {shown(left)}" if np.isfinite(left) else "it has no value there"),
         help=f"give {name} the value {right[0]}" if right else None)
 

@@ -185,7 +185,7 @@ def finder(pattern: str) -> Callable[[Sequence[str]], Mapping[str, str | None]]:
         at = getattr(problem, "pos", None) or 0
         message = getattr(problem, "msg", None) or str(problem)
         raise GradcliError(Diagnostic(
-            "E0732", f"this is no regular expression: {message}",
+            "E0732", f"this is not a regular expression: {message}",
             source=Source(pattern, "--student-pattern"), span=(at, at + 1),
             help=r"write one such as (?P<student>\d+)_hw3")) from None
 

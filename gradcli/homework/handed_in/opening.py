@@ -64,7 +64,7 @@ def mapping(texts: list[str]) -> dict[str, str]:
         title, equal, id = said.rpartition("=")
         if not equal or not title.strip() or not id.strip():
             raise GradcliError(Diagnostic(
-                "E0733", f"`{said}` is no column and problem", source=Source(said, "--map"),
+                "E0733", f"`{said}` is not a column and problem", source=Source(said, "--map"),
                 span=(0, len(said)), help='write --map "title of a column=id of a problem"'))
         found[re.sub(r"\s+", " ", title).strip()] = id.strip()
     return found

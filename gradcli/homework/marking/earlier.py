@@ -203,7 +203,7 @@ def _students(folder: str) -> list[Student]:
             found.append(Student(id, **fields))
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
             raise GradcliError(Diagnostic(
-                "E0749", f"line {number} of `{path}` is no student", span=(0, 0), source=source,
+                "E0749", f"line {number} of `{path}` is not a student", span=(0, 0), source=source,
                 help="run `gradcli hw run` again")) from None
     return found
 
@@ -286,7 +286,7 @@ def read_manifest(path: str) -> Manifest:
     try:
         found = json.loads(source.text)
     except json.JSONDecodeError as problem:
-        raise _bad(f"this is no JSON: {problem.msg[0].lower()}{problem.msg[1:]}", source,
+        raise _bad(f"this is not JSON: {problem.msg[0].lower()}{problem.msg[1:]}", source,
                    problem.pos) from None
     except (ValueError, RecursionError):
         raise _bad("this is no manifest", source, 0) from None

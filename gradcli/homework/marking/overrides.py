@@ -194,7 +194,7 @@ def _score(cell: Cell, source: Source, separator: str, most: float) -> float:
     if separator != "," or not THOUSANDS.search(text):
         text = text.replace(",", ".")
     if len(text) > LONGEST or not NUMBER.fullmatch(text):
-        raise failure("E0741", "the override is no number", source, cell.span,
+        raise failure("E0741", "the override is not a number", source, cell.span,
                       "write points, such as 0.5; leave it empty to keep the score")
     value = float(text)
     if not 0 <= value <= most:

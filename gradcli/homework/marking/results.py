@@ -173,12 +173,12 @@ def parse(raw: bytes, path: str, number: int) -> Result:
     try:
         fields = DECODER.decode(raw.decode())
     except json.JSONDecodeError as problem:
-        raise _bad(f"the line is no JSON: {problem.msg[0].lower()}{problem.msg[1:]}", text, path,
+        raise _bad(f"the line is not JSON: {problem.msg[0].lower()}{problem.msg[1:]}", text, path,
                    number, problem.pos) from None
     except (ValueError, RecursionError):
-        raise _bad("the line is no JSON object of a result", text, path, number) from None
+        raise _bad("the line is not a JSON object of a result", text, path, number) from None
     if not isinstance(fields, dict):
-        raise _bad("the line is no JSON object", text, path, number)
+        raise _bad("the line is not a JSON object", text, path, number)
     wrong = _wrong(fields)
     if wrong:
         key, message = wrong
@@ -200,7 +200,7 @@ def _wrong(fields: dict[str, Any]) -> tuple[str, str] | None:
     if fields["confidence"] not in ("high", "low", None):
         return "confidence", f"`{fields['confidence']}` is no confidence"
     if not all(isinstance(name, str) for name in fields["also"]):
-        return "also", "`also` holds something that is no name"
+        return "also", "`also` holds something that is not a name"
     for key in ("score", "max"):
         if not 0 <= fields[key] < float("inf"):
             return key, f"`{key}` is no score"

@@ -40,7 +40,7 @@ def from_answer(derivation: Derivation, trial: Trial, given: AnswerComponent) ->
 
 
 def undefined(trial: Trial, deadline: float) -> list[Explanation]:
-    """Explain an answer that is no number anywhere: not where the right one is, nor at any size.
+    """Explain an answer that is not a number anywhere: not where the right one is, nor at any size.
 
     deadline: of `time.thread_time`; raises TimeoutError after it.
     """

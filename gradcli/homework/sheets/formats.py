@@ -60,7 +60,7 @@ def _document(source: Source) -> dict[str, Any]:
     except ValueError as problem:       # a number of thousands of digits
         message, help, at = f"a number cannot be read: {str(problem)[:100]}", "shorten it", 0
     raise GradcliError(Diagnostic(
-        "E0709", f"this is no TOML: {message}", source=source, span=(at, at + size), help=help))
+        "E0709", f"this is not TOML: {message}", source=source, span=(at, at + size), help=help))
 
 
 def _offset(source: Source, line: int, column: int) -> int:
@@ -284,7 +284,7 @@ def list_sheet(source: Source) -> Sheet:
         elif entry is None:
             start = at + line.index(bare)
             found.tell("E0709", "a problem is missing its id" if ":" not in line else
-                       "this is no problem", (start, start + len(bare)),
+                       "this is not a problem", (start, start + len(bare)),
                        "write id: function, such as 1a: x^2 sin(x)")
         else:
             spans = {"id": (at + entry.start(1), at + entry.end(1))}

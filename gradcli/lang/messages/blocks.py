@@ -77,13 +77,13 @@ def branch(tokens: Tokens, at: int, row: Row) -> GradcliError | None:
     span = tokens.span(at, at)
     before = _kind_before(tokens, at)
     if before == t.ELSE:
-        return error("E0113", f"`{word}` stands behind the `else`", span,
+        return error("E0113", f"`{word}` comes after the `else`", span,
                      help="move it in front of the `else`" if kinds[at] == t.ELIF
                      else "leave one `else` out")
     if before in (t.FOR, t.WHILE):
         return error("E0113", f"a loop has no `{word}`", span,
                      help="write the lines behind the loop, without indentation")
-    return error("E0113", f"`{word}` stands behind no `if`", span,
+    return error("E0113", f"`{word}` has no `if` before it", span,
                  help="begin it in the column of its `if`, right behind the block of that")
 
 
@@ -158,7 +158,7 @@ def function_head(tokens: Tokens, at: int, row: Row) -> GradcliError | None:
         return error("E0107", "parameters have no types", tokens.span(at - 1, at),
                      help=f"write `{parameter}` alone")
     if t.NAME in row and kinds[at] not in t.CLOSING:
-        return error("E0107", f"`{excerpt(tokens, at, at + 1)}` is no name of a parameter",
+        return error("E0107", f"`{excerpt(tokens, at, at + 1)}` is not a name of a parameter",
                      tokens.span(at, at), help=f"write names in the brackets: `def {name}(x, y):`")
     return None
 
@@ -180,7 +180,7 @@ def loop_head(tokens: Tokens, at: int, row: Row) -> GradcliError | None:
     if kinds[at] == t.LPAR:
         return error("E0102", "the variables of a `for` stand without brackets",
                      tokens.span(at, at), help=f"write `for {name} in range(3):`")
-    return error("E0102", "a `for` goes over the items of something", tokens.span(first, at - 1),
+    return error("E0102", "a `for` loops over the items of something", tokens.span(first, at - 1),
                  help=f"write `for {name} in range(3):`")
 
 
@@ -204,12 +204,12 @@ def tape_head(tokens: Tokens, at: int, row: Row) -> GradcliError | None:
     name = tokens.token(first + 1)
     if kinds[first] == t.FORWARD:
         return error("E0107", f"`forward {name}` needs two arguments", tokens.span(first, at - 1),
-                     label="what moves, and its direction", help=f"write `forward {name}(x, v):`")
+                     label="a primal and its tangent", help=f"write `forward {name}(x, v):`")
     if kinds[at] == t.LPAR:
         end = operand_end(tokens, at)
         inside = excerpt(tokens, at, end)[1:-1] if kinds[end - 1] == t.RPAR else ""
         written = f"{name}, {inside}" if inside else name
-        return error("E0102", f"the attributes of a `{word}` stand behind a comma",
+        return error("E0102", f"the attributes of a `{word}` come after a comma",
                      tokens.span(at, at), help=f"write `{word} {written}:`")
     if kinds[first] == t.TAPE and tokens.token(at) in OF_TAPES and kinds[at + 1] == t.COLON:
         said = tokens.token(at)

@@ -124,7 +124,8 @@ def foreign_operator(tokens: Tokens, at: int, row: Row) -> GradcliError | None:
                        f" `{name} = {name} {sign} 1` binds a new tensor")
         elif written == ":=":
             instead = f"write `{excerpt(tokens, statement_start(tokens, at), left)} = ...`"
-        return error(code, f"`{written}` is no operator", tokens.span(left, left + 1), help=instead)
+        return error(code, f"`{written}` is not an operator", tokens.span(left, left + 1),
+                     help=instead)
     return None
 
 
@@ -192,7 +193,7 @@ def side_by_side(tokens: Tokens, at: int, row: Row) -> GradcliError | None:
         return error("E0106", f"an operator is missing behind `{left}`", span,
                      help=f"write `{left}({right})` for a call")
     if first > 1 and excerpt(tokens, first - 2, first).strip() == "d/" and left[0] == "d":
-        return error("E0106", "a formula has no sign for its derivative",
+        return error("E0106", "a formula cannot name its own derivative",
                      tokens.span(first - 2, at),
                      help=f"write the function alone and ask for it with --wrt {left[1:] or 'x'}")
     what = "a call needs a plain name" if kinds[at] == t.LPAR else "an operator is missing"

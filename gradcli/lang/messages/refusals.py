@@ -82,9 +82,9 @@ def malformed_number(tokens: Tokens, number: int, base: int, at: int) -> Gradcli
                      help=f"write `{digits}*{excerpt(tokens, base, at)}` for a product with"
                      f" `{name}`, or `{digits}e0` for a number")
     if name[0] == "_":
-        return error("E0105", f"`{written}` is no number: digits are not grouped", span,
+        return error("E0105", f"`{written}` is not a number: digits are not grouped", span,
                      help=f"write `{written.replace('_', '')}`")
-    return error("E0105", f"`{written}` is no number: numbers are decimal", span,
+    return error("E0105", f"`{written}` is not a number: numbers are decimal", span,
                  help=f"write `{int(written, 0)}`")
 
 
@@ -156,7 +156,7 @@ def repeated_keyword(tokens: Tokens, keywords: list[int]) -> GradcliError:
 def no_numpy_constant(tokens: Tokens, first: int, at: int) -> GradcliError:
     """Return E0102 for `np.linalg`, or `np.mean` without brackets."""
     written = excerpt(tokens, first, at)
-    return error("E0102", f"`{written}` is no constant of NumPy", tokens.span(first, at - 1),
+    return error("E0102", f"`{written}` is not a constant of NumPy", tokens.span(first, at - 1),
                  help="functions stand right behind `np.`, as in `np.mean(x)`"
                  if tokens.kinds[at] == DOT else f"write `{written}(...)` to call a function;"
                  " the constants are `np.pi`, `np.e`, `np.inf` and `np.nan`")
@@ -166,7 +166,7 @@ def no_numpy_constant(tokens: Tokens, first: int, at: int) -> GradcliError:
 
 
 def bad_target(tokens: Tokens, first: int, equal: int, at: int) -> GradcliError:
-    """Return E0107 for a left side of `=` that is no name, no `a, b` and no `f(x, y)`."""
+    """Return E0107 for a left side of `=` that is not a name, no `a, b` and no `f(x, y)`."""
     kinds = tokens.kinds[first:equal]
     left, right = excerpt(tokens, first, equal), excerpt(tokens, equal + 1, at)
     span = tokens.span(first, equal - 1)
@@ -239,7 +239,7 @@ def decimal_comma(tokens: Tokens, first: int, end: int) -> GradcliError | None:
         if (kinds[comma] == COMMA and kinds[comma - 1] == NUMBER == kinds[comma + 1]
                 and ends[comma - 1] == starts[comma] and ends[comma] == starts[comma + 1]):
             written = excerpt(tokens, comma - 1, comma + 2)
-            return error("E0105", f"`{written}`: the decimal sign is a point",
+            return error("E0105", f"`{written}`: the decimal separator is a point",
                          tokens.span(comma - 1, comma + 1), help=_points_for_commas(written))
     return None
 
@@ -283,7 +283,7 @@ def missing_value(tokens: Tokens, first: int, at: int) -> GradcliError:
 
 def bad_size(tokens: Tokens, number: int) -> GradcliError:
     """Return E0102 for `var w: float64[2.5]`."""
-    return error("E0102", f"`{tokens.token(number)}` is no size", tokens.span(number, number),
+    return error("E0102", f"`{tokens.token(number)}` is not a size", tokens.span(number, number),
                  help="write a whole number, or `:` for any size")
 
 
@@ -306,9 +306,9 @@ def misplaced(tokens: Tokens, word: int, in_function: bool) -> GradcliError:
     written = tokens.token(word)
     span = tokens.span(word, word)
     if written == "return":
-        return error("E0113", "`return` stands outside of a `def`", span,
+        return error("E0113", "`return` is outside of a `def`", span,
                      help="write the expression alone: its value is a result")
-    return error("E0113", f"`{written}` stands outside of a loop", span,
+    return error("E0113", f"`{written}` is outside of a loop", span,
                  help=f"write `return` to leave the function, or put the `{written}` into a `for`"
                  " or `while` block" if in_function
                  else f"put it into the block of a `for` or `while`, or leave the `{written}` out")
@@ -324,7 +324,8 @@ def bad_decorator(tokens: Tokens, first: int, end: int) -> GradcliError:
         advice = "write `@gradient_of(op)` with the name of the operation, such as `floor`"
     else:
         advice = "the decorators are `@custom_gradient` and `@gradient_of(op)`"
-    return error("E0114", f"`{written}` is no decorator", tokens.span(first, max(first, end - 1)),
+    return error("E0114", f"`{written}` is not a decorator",
+                 tokens.span(first, max(first, end - 1)),
                  help=advice)
 
 
@@ -348,6 +349,6 @@ def no_rule(tokens: Tokens, function: Function, head: Span, inner: list[Function
 
 def bad_accumulator(tokens: Tokens, first: int, at: int) -> GradcliError:
     """Return E0107 for `forward acc(x):`."""
-    return error("E0107", "`forward` takes two arguments: what moves, and its direction",
+    return error("E0107", "`forward` takes two arguments: a primal and its tangent",
                  tokens.span(first, at - 1),
                  help=f"write `forward {tokens.token(first + 1)}(x, v):`")

@@ -151,7 +151,7 @@ def _bare_argument(tokens: Tokens, at: int, row: Row) -> GradcliError | None:
         return None
     written = excerpt(tokens, argument, argument + 1)
     if open_brackets(tokens, at):
-        return error("E0102", f"`{written}` stands behind a named argument",
+        return error("E0102", f"`{written}` follows a named argument",
                      tokens.span(argument, argument), help="write arguments without a name first")
     decimal = decimal_comma(tokens, argument - 2, argument + 1)
     if decimal:
@@ -165,7 +165,7 @@ def _bare_argument(tokens: Tokens, at: int, row: Row) -> GradcliError | None:
                   else f"write a line with its own `{word}` for each")
     else:
         advice = f"declare one name at a time, each with its own `{word}`"
-    return error("E0107", f"`{written}` is no attribute of the form `name=value`",
+    return error("E0107", f"`{written}` is not an attribute of the form `name=value`",
                  tokens.span(argument, argument), help=advice)
 
 

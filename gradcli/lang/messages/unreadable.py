@@ -138,7 +138,7 @@ def _unclosed(tokens: Tokens, at: int) -> GradcliError:
     start, end = tokens.starts[at], tokens.starts[at] + len(text)
     behind_bracket = at and tokens.ends[at - 1] == start and tokens.kinds[at - 1] in (RPAR, RSQB)
     if text[0] == "'" and behind_bracket:
-        return error("E0102", "a prime stands behind the name of a function", (start, start + 1),
+        return error("E0102", "a prime must follow the name of a function", (start, start + 1),
                      help="write `f'(x)` for a derivative, `A.T` for the transpose")
     # The quote is the mistake if no string fits here, or it would take a bracket with it.
     meant = (not at or tokens.kinds[at - 1] in (LPAR, LSQB, COMMA, EQUAL, COLON)) and all(

@@ -188,7 +188,7 @@ def _sides(text: str, end: int, names: Names, both: bool
 
     *before, (begin, end) = sides(text, end)
     if not text[begin:end].strip():
-        raise error("E0719", "nothing stands behind the equals sign", (begin - 1, begin),
+        raise error("E0719", "nothing follows the equals sign", (begin - 1, begin),
                     help="give the formula there")
     if both and len(before) > 1:
         raise error("E0719", "these are several equations", before[1],

@@ -221,11 +221,11 @@ def refuse(text: str, begin: int, end: int) -> None:
     """Raise E0720 for what looks like a formula in text[begin:end] and is none."""
     found = DERIVATIVE.search(text, begin, end)
     if found is not None:
-        raise error("E0720", "a derivative is no part of the formula here", found.span(),
+        raise error("E0720", "a derivative is not part of the formula here", found.span(),
                     help="give the function alone; --wrt x asks for its derivative")
     found = DIFFERENTIAL.search(text, begin, end)
     if found is not None:
-        raise error("E0720", "a differential is no part of a formula", found.span(),
+        raise error("E0720", "a differential is not part of a formula", found.span(),
                     help="give the function alone; --wrt x asks for its derivative")
     found = DIFFERENCE.search(text, begin, end)
     if found is not None:
@@ -318,9 +318,9 @@ class ProgramWriter:
         self._loops = 0
 
     def name(self, code: Code, place: Span) -> None:
-        """Set the left side of the line. Raises E0719 if it is no name of the language."""
+        """Set the left side of the line. Raises E0719 if it is not a name of the language."""
         if len(code) != 1 or code[0][0] != c.LOAD or code[0][1] in KEYWORDS:
-            raise error("E0719", "this left side is no name", place, help=NO_NAME)
+            raise error("E0719", "this left side is not a name", place, help=NO_NAME)
         self._left = [(f"{code[0][1]} = ", place)]
 
     def formula(self, code: Code, begin: int) -> None:

@@ -152,7 +152,7 @@ class LatexReader(LatexParts):
         elif self.program and name in NORMS:
             self.norm(at, end)
         elif self.program and name == "approx":
-            raise error("E0720", "an approximation is no formula", (at, end),
+            raise error("E0720", "an approximation is not a formula", (at, end),
                         help="write = before the formula that is meant")
         elif name in WORDS:
             self._word(at, end)
@@ -211,13 +211,13 @@ class LatexReader(LatexParts):
                 self._function(at, closed + 1, word)
                 return
             if self.program and self._is_prose(word):
-                raise error("E0720", "words are no part of a formula", (at, closed + 1),
+                raise error("E0720", "words are not part of a formula", (at, closed + 1),
                             help="leave them out")
         self.found.put(" ", at, end)
         self.waiting = "word"
 
     def _is_prose(self, word: str) -> bool:
-        r"""Return whether the text in \text is no name."""
+        r"""Return whether the text in \text is not a name."""
         from gradcli.lang.syntax.lexer import KEYWORDS
 
         return word in STOP_WORDS or word in KEYWORDS or " " in word or "~" in word
@@ -258,7 +258,7 @@ class LatexReader(LatexParts):
         if letter.startswith("\\"):
             letter = LETTER.get(letter[1:], "")
         if len(letter) != 1 or not letter.isalpha():
-            raise error("E0720", "what stands below this is no letter", (at, behind),
+            raise error("E0720", "what stands below this is not a letter", (at, behind),
                         help=f"write {text[at:end]}{{x}}")
         index = ""
         if text[behind:behind + 1] == "_":
@@ -305,7 +305,7 @@ class LatexReader(LatexParts):
             if character.isascii() and character.isalnum():
                 word += character
             elif character not in "{} ~,":
-                raise error("E0720", "this index is no part of a name", (begin, end),
+                raise error("E0720", "this index is not part of a name", (begin, end),
                             help="an index is a number or letters, such as x_1")
             at += 1
         if not word:

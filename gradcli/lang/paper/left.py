@@ -182,7 +182,7 @@ def is_label(text: str, names: Names) -> bool:
 def is_side(text: str, names: Names) -> bool:
     """Return whether a possible label is a side of an equation: y, or y(x - 1).
 
-    F(x, y) names the equation, y' and dy/dx are no part of a curve.
+    F(x, y) names the equation, y' and dy/dx are not part of a curve.
     """
     bare = "".join(text.split())
     head = bare.partition("(")[0]

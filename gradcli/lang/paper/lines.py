@@ -99,7 +99,7 @@ def _without(text: str, kept: list[Span]) -> str:
 def lines(text: str) -> Iterator[FormulaLine]:
     """Yield the formulas of a text that `formulas` gave.
 
-    Raises E0210 for a text without one, E0719 for a left side that is no name, E0720 for a line
+    Raises E0210 for a text without one, E0719 for a left side that is not a name, E0720 for a line
     that begins with a sign where it is not clear whether the one before goes on.
     """
     line: FormulaLine | None = None
@@ -128,7 +128,7 @@ def _line(text: str, begin: int, end: int, equals: list[int], before: FormulaLin
           ) -> FormulaLine:
     """Return the line of text[begin:end]; one that begins with `=` has the left side of `before`.
 
-    equals: the offsets of its equals signs. Raises E0719 for a left side that is no name.
+    equals: the offsets of its equals signs. Raises E0719 for a left side that is not a name.
     """
     if not equals:
         return FormulaLine(None, "", [(begin, end)])
@@ -137,7 +137,7 @@ def _line(text: str, begin: int, end: int, equals: list[int], before: FormulaLin
         return FormulaLine(before.name, before.arguments, [place])
     found = LEFT.match(text, begin, equals[0])
     if found is None:
-        raise error("E0719", "this left side is no name", (begin, equals[0]), help=NO_NAME)
+        raise error("E0719", "this left side is not a name", (begin, equals[0]), help=NO_NAME)
     return FormulaLine(found.span(1), found.group(2) or "", [place])
 
 

@@ -7,7 +7,7 @@ One pass from left to right over the raw tokens. The rules:
 * A function without brackets takes what follows up to `+ - * / ,`, a closing bracket or the next
   function: `sin 2x cos x` is sin(2*x)*cos(x). A sign right behind it belongs to it: `sin -x`.
   `ln|x|y` ends behind the bar, √ behind one operand, and `sin x (1 + y)` before the bracket: only
-  a number multiplies one, as in `sin 2(x + y)`. In a vector, i, j and k are no part of it.
+  a number multiplies one, as in `sin 2(x + y)`. In a vector, i, j and k are not part of it.
 * `sin^2 x` is (sin(x))^2; exactly -1 there means the inverse: `sin^-1 x`, `tan^(-1) x`, and where
   the sign of the power was lost, `tan-1(x)`.
 * A sum over an index takes a whole term, up to `+ -`, a comma or a closing bracket. Where a product
@@ -179,7 +179,7 @@ class _Arrangement:
         self.operand = False
 
     def ends_argument(self) -> bool:
-        """Return whether the operand that begins here is no part of the argument that is open.
+        """Return whether the operand that begins here is not part of the argument that is open.
 
         It is none if it begins with a bracket, a space and a number, a space and e^, or a space and
         a letter that the argument has already: `cos x (1 + y)`, `cos x^2 2x`, `cos x e^x`, `ln x

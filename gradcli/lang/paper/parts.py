@@ -181,13 +181,13 @@ class PartsReader:
     def _sum(self, part: Placeholder, body: Code) -> Code:
         """Return the code of a sum or product over an index. body: the code of its term.
 
-        Raises E0720 for an index that is no name.
+        Raises E0720 for an index that is not a name.
         """
         place = part.place
         index_at, low_at, high_at = part.places
         (index, *more) = self.read(*index_at)
         if more or index[0] != c.LOAD or index[1] in ("e", "pi"):
-            raise error("E0720", "this is no index", index_at, help="write a letter, as in k=1")
+            raise error("E0720", "this is not an index", index_at, help="write a letter, as in k=1")
         name: str = index[1]
         low, high = self.read(*low_at), self.read(*high_at)
         bounds = [number(code) for code in (low, high)]

@@ -29,10 +29,10 @@ OPERATORS = {t.PLUS: "+", t.MINUS: "-", t.STAR: "*", t.SLASH: "/", t.CIRCUMFLEX:
 NO_FORMULA = frozenset((
     "dne", "idk", "inf", "infinity", "nan", "none", "null", "undefined", "undef", "unknown"))
 
-# Characters that are no part of a formula: the reason and the advice.
+# Characters that are not part of a formula: the reason and the advice.
 CHARACTERS = {
     "!": ("`!` is a factorial, which has no derivative", "write gamma(n + 1)"),
-    "%": ("`%` is no part of a formula", "write a decimal number: 0.05 for 5 %"),
+    "%": ("`%` is not part of a formula", "write a decimal number: 0.05 for 5 %"),
     "±": ("`±` stands for two values", "give one of them"),
     "∓": ("`∓` stands for two values", "give one of them"),
     "∞": ("`∞` is not a number", "give a formula"),
@@ -40,20 +40,20 @@ CHARACTERS = {
     "$": ("a `$` stands alone", "put the formula between two of them, or leave it out"),
     "…": ("an answer with gaps cannot be checked", "write all of it"),
     "'": ("an apostrophe belongs to the left side of an answer", "write out the derivative"),
-    '"': ("quotation marks are no part of a formula", "leave them out"),
+    '"': ("quotation marks are not part of a formula", "leave them out"),
     "\\": ("a backslash that begins no command", "leave it out"),
-    "#": ("`#` is no part of a formula", "leave it out"),
-    **dict.fromkeys("≤≥≠≈", ("a comparison is no formula", "give a formula")),
+    "#": ("`#` is not part of a formula", "leave it out"),
+    **dict.fromkeys("≤≥≠≈", ("a comparison is not a formula", "give a formula")),
     "∂": ("a partial derivative is not written out", "write out the derivative"),
     "∇": ("a gradient is not written out", "write out its components"),
-    "&": ("`&` is no part of a formula", "leave it out"),
+    "&": ("`&` is not part of a formula", "leave it out"),
     "=": ("an equals sign stands in the middle", "give one formula"),
-    "?": ("`?` is no part of a formula", "leave it out"),
-    ":": ("`:` is no part of a formula", "write / for a quotient"),
-    "@": ("`@` is no part of a formula", "leave it out"),
+    "?": ("`?` is not part of a formula", "leave it out"),
+    ":": ("`:` is not part of a formula", "write / for a quotient"),
+    "@": ("`@` is not part of a formula", "leave it out"),
     "_": ("an index needs a name before it", "write a name such as x_1"),
-    "~": ("`~` is no part of a formula", "write - for a sign"),
-    "`": ("a backquote is no part of a formula", "leave it out"),
+    "~": ("`~` is not part of a formula", "write - for a sign"),
+    "`": ("a backquote is not part of a formula", "leave it out"),
 }
 
 
@@ -84,7 +84,7 @@ def lone_dot(text: str, at: int) -> GradcliError:
     """Return E0713 for a dot without digits, E0714 for several."""
     if text[at + 1] == ".":
         return bad_character(text, at)
-    return error("E0713", "a dot is no number", (at, at + 1), help="write * for a product")
+    return error("E0713", "a dot is not a number", (at, at + 1), help="write * for a product")
 
 
 def too_large(span: Span) -> GradcliError:
@@ -101,10 +101,10 @@ def refuse_run(written: Collection[str], run: str, called: bool, at: int) -> Non
     if run.lower() in NO_FORMULA:
         raise error("E0711", f"`{run}` is not a formula", span, help="give a formula such as 2x")
     if run.startswith("In") and "I" not in written and "n" not in written:
-        raise error("E0712", "`In` with a capital I is no function", span,
+        raise error("E0712", "`In` with a capital I is not a function", span,
                     help="write ln, with a small L, for the natural logarithm")
     if run[-2:-1] == "d" and "d" not in written and run[-1] in written:
-        raise error("E0711", f"`{run[-2:]}` is no part of a derivative's formula",
+        raise error("E0711", f"`{run[-2:]}` is not part of a derivative's formula",
                     (span[1] - 2, span[1]), help="leave it out")
     if called and len(run) > 2 and not all(letter in written for letter in run):
         _refuse_word(written, run, at)
@@ -165,7 +165,7 @@ def no_argument(raw: Tokens, head: int) -> GradcliError:
     if raw.kinds[head] == t.ROOT:
         return error("E0715", "a root needs what it is taken of", span, help="write sqrt(x)")
     if raw.kinds[head] == t.SUM:
-        return error("E0715", "nothing stands behind the sign of a sum or product", span,
+        return error("E0715", "nothing follows the sign of a sum or product", span,
                      help="write its terms there, with brackets around a sum of them")
     word = raw.text[span[0]:span[1]].rstrip("_")
     if word.lower() == "exp":
@@ -203,7 +203,7 @@ def wrong_bracket(raw: Tokens, at: int, closer: int | None) -> GradcliError:
     shown = TYPED[kind]
     if closer is None:
         if shown == ">":
-            return error("E0721", "a comparison is no formula", span, help="give a formula")
+            return error("E0721", "a comparison is not a formula", span, help="give a formula")
         return error("E0716", f"`{shown}` closes nothing", span,
                      help="leave it out, or open a bracket before")
     if closer != kind and (closer != t.BAR_CLOSE or kind != t.BAR):
@@ -297,7 +297,7 @@ def _called_word(raw: Tokens, at: int, written: Collection[str]) -> Span | None:
 
 def comparison(raw: Tokens, at: int) -> GradcliError:
     """Return E0721 for < or > that is no bracket."""
-    return error("E0721", "a comparison is no formula", (raw.starts[at], raw.ends[at]),
+    return error("E0721", "a comparison is not a formula", (raw.starts[at], raw.ends[at]),
                  help="give a formula")
 
 

@@ -60,7 +60,7 @@ def plain(text: str, names: Names, begin: int = 0, end: int | None = None) -> Pl
 def scan(text: str, at: int, end: int, names: Names) -> Tokens:
     """Return the raw tokens of text[at:end]; END is the last.
 
-    Raises E0710 to E0719 for text that is no part of an answer.
+    Raises E0710 to E0719 for text that is not part of an answer.
     """
     found = Tokens(text)
     kinds, starts, ends, words = found.kinds, found.starts, found.ends, found.words
@@ -215,7 +215,7 @@ def suffixed(found: Tokens, text: str, at: int, stop: int, names: Names) -> int:
             found.put(t.FUNCTION, at, end, SPECIAL[word])
             return end
         if not index or len(index) >= MAX_NAME:
-            raise error("E0711", "this index is no part of a name", (stop, max(end, stop + 1)),
+            raise error("E0711", "this index is not part of a name", (stop, max(end, stop + 1)),
                         help="an index is a number or letters, such as x_1")
         letters = next((size for size in range(len(run), 1, -1) if run[-size:] in LOADED), 1)
         stem = GREEK.get(run[-1], run[-letters:])
@@ -234,7 +234,7 @@ def suffixed(found: Tokens, text: str, at: int, stop: int, names: Names) -> int:
     if found.kinds[-1] != t.FUNCTION and not power:
         letter, number = text[stop - 1], text[stop:end]
         raise error(
-            "E0711", f"a number stands right behind `{letter}`", (stop - 1, end),
+            "E0711", f"a number directly follows `{letter}`", (stop - 1, end),
             help=f"write {letter}^{number} or {letter}*{number}" if letter in names.written else
             f"write {letter}_{number} for a name, {letter}*{number} for a product")
     return stop

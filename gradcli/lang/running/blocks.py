@@ -128,11 +128,11 @@ def tape_named(run: Running, block: Block, local: dict[str, Any] | None) -> File
 def _direction(primals: Any, tangents: Any) -> Any:
     """Return the tangents, nested as the primals are.
 
-    Raises E0310 for a primal without a name and E0302 or E0309 for a tangent that is no number.
+    Raises E0310 for a primal without a name and E0302 or E0309 for a tangent that is not a number.
     """
     for primal in flatten(primals):
         if not isinstance(primal, Tensor):
-            raise error("E0310", f"what moves must be a tensor with a name, not {kind_of(primal)}",
+            raise error("E0310", f"the primal must be a tensor with a name, not {kind_of(primal)}",
                         help="bind it first: x = 3")
     tangents = spread(primals, tangents)
     for tangent in flatten(tangents):
@@ -152,14 +152,14 @@ def iterated(run: Running, value: Any) -> Iterator[Any]:
     elif isinstance(value, dict):
         items, count = list(value), len(value)
     elif not is_number(value) or isinstance(value_of(value), str):
-        raise error("E0317", "there is nothing to go over",
+        raise error("E0317", "there is nothing to loop over",
                     help="give range(10), a list or a tensor")
     else:
         shape = core_shape(value)
         if not shape:
             whole = value_of(value)
             n = int(whole) if whole == whole // 1 else 10
-            raise error("E0317", "one number has no items to go over", help=f"write range({n})")
+            raise error("E0317", "one number has no items to loop over", help=f"write range({n})")
         count = shape[0]
         items = (call_operation(index_op, [as_tensor(value)], {"pattern": (k,)})
                  for k in range(count))

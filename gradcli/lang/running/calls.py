@@ -68,7 +68,7 @@ def call_operation(op: Op, args: list[Any], named: Mapping[str, Any]) -> Any:
     """
     if op.name in ("equal", "not_equal") and len(args) == 2 and (_is_none(args[0])
                                                                 or _is_none(args[1])):
-        # Nothing but none equals none; that is no operation on numbers.
+        # Nothing but none equals none; that is not an operation on numbers.
         return (_is_none(args[0]) and _is_none(args[1])) == (op.name == "equal")
     attributes = dict(named)
     for name in named:
@@ -134,7 +134,7 @@ def call_numpy(name: str, args: list[Any], named: Mapping[str, Any]) -> Any:
     if name in ("array", "asarray"):
         op = lookup("positive")
     if op is None:
-        raise error("E0209", f"np.{name} is no function of this language",
+        raise error("E0209", f"np.{name} is not a function of this language",
                     help="`gradcli ops` lists the operations; np. works before each of them",
                     about=("callee", None))
     tensors = [a.read() for a in flatten(args) if isinstance(a, Tensor)]
@@ -273,7 +273,7 @@ def _attribute(op: Op, name: str, value: Any) -> Any:
 def as_tensor(value: Any) -> Any:
     """Return a value as a tensor; a list is stacked once, by a recorded `stack`.
 
-    Raises E0301 where shapes differ and E0302 where something is no number.
+    Raises E0301 where shapes differ and E0302 where something is not a number.
     """
     if isinstance(value, range):
         from gradcli.base.lazy import np
@@ -288,7 +288,7 @@ def as_tensor(value: Any) -> Any:
     if known is not None and known[0] is value:
         return known[1]
     if not value:
-        raise error("E0301", "an empty list is no tensor", help="give at least one element")
+        raise error("E0301", "an empty list is not a tensor", help="give at least one element")
     items = [operand(stack, item) for item in value]
     if any(len(core_shape(item)) >= MAX_RANK for item in items):
         raise error("E0301", f"more than {MAX_RANK} lists inside each other",

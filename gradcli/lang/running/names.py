@@ -179,7 +179,7 @@ class Names:
                 found[name] = found[f"d{pair[1]}"] = Diagnostic(
                     "E0203", f"`d{pair[0]}` and `d{pair[1]}` are names here, and have no value",
                     span=(start, text.index(pair[1], start + len(name)) + len(pair[1])),
-                    source=source, label="a formula has no sign for its derivative",
+                    source=source, label="a formula cannot name its own derivative",
                     help=DERIVED[min(order, 3)].format(order) if order > 1 else
                     f"did you mean `grad({pair[0]}, {pair[1]})`?"
                     if pair[0] in self.bound and pair[1] in {*self.inputs, *self.declared} else
@@ -215,7 +215,7 @@ class Names:
         if above is not None and source.text[slice(*above)] not in {*given, *self.bound}:
             order = order_of((source.text[above[0] + 1:above[1]], name[1:]))
             return Diagnostic(
-                "E0201", "a formula has no sign for its derivative", span=(above[0], span[1]),
+                "E0201", "a formula cannot name its own derivative", span=(above[0], span[1]),
                 source=source, help=DERIVED[min(order, 3)].format(order) if order > 1 else
                 "write the formula alone: `gradcli grad` gives its derivative")
 

@@ -367,7 +367,7 @@ def plain_value(name: str, value: Any) -> Any:
         from gradcli.ops.values import plain
 
         array = np.array(value)
-        if array.dtype.kind == "O":  # Fraction and its like; None is no number
+        if array.dtype.kind == "O":  # Fraction and its like; None is not a number
             array = np.array([float(x) for x in array.ravel()]).reshape(array.shape)
         if array.dtype.kind not in "fiub":
             raise TypeError

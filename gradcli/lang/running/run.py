@@ -249,7 +249,7 @@ def tensor_of(target: Target) -> Tensor:
             source=target.source, help="`gradcli eval` tells why it is None"))
     if isinstance(value, (str, dict)) or value is None:
         raise GradcliError(Diagnostic(
-            "E0310", f"`{target.name}` is no tensor to differentiate", span=target.span,
+            "E0310", f"`{target.name}` is not a tensor to differentiate", span=target.span,
             source=target.source, help="name a number or a tensor with --of"))
     try:
         value = as_tensor(value)

@@ -64,12 +64,12 @@ def _items(value: Any) -> list[Any]:
     if isinstance(value, dict):
         return list(value)
     if not is_number(value) or isinstance(value_of(value), str):
-        raise error("E0317", "there is nothing to go over", help="give a list or a tensor",
+        raise error("E0317", "there is nothing to loop over", help="give a list or a tensor",
                     about=("value", value))
     tensor = as_tensor(value)
     shape = core_shape(tensor)
     if not shape:
-        raise error("E0317", "one number has no items to go over", help="give a list or a tensor",
+        raise error("E0317", "one number has no items to loop over", help="give a list or a tensor",
                     about=("value", value))
     rows = tensor if isinstance(tensor, Tensor) else leaf(tensor)
     return list(rows)

@@ -49,7 +49,7 @@ def tensors(value: Any, what: str, refused: Callable[[str, Any], GradcliError]) 
     """Return targets or sources, each nested as it was; a number as a target becomes a tensor.
 
     what: "target" or "source". Raises E0309 for a gradient that is None, and for anything else that
-    is no tensor what `refused` returns.
+    is not a tensor what `refused` returns.
     """
     if isinstance(value, list):
         return [tensors(v, what, refused) for v in value]

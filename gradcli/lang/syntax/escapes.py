@@ -20,7 +20,7 @@ def unescaped(text: str, offset: int) -> str:
         end = backslash + 2 + _DIGITS.get(letter, 0)
         character = _PLAIN.get(letter) or _by_number(text[backslash + 2:end], letter)
         if character is None:
-            raise error("E0108", f"`{text[backslash:end]}` is no escape",
+            raise error("E0108", f"`{text[backslash:end]}` is not an escape sequence",
                         (offset + backslash, offset + min(end, len(text))),
                         help=f"write `\\\\{letter}` for a backslash, or leave it out")
         parts += text[at:backslash], character

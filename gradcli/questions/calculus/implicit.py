@@ -118,7 +118,7 @@ def _check(system: System) -> None:
         (y,) = system.y
         others = [k for k in system.x if system.jacobian[0, k]] or system.x
         raise point.error("E0835", f"the derivative of `{point.target.name}` by {names[y]} is"
-                          f" {system.jacobian[0, y]:g} there, so {names[y]} is no function of"
+                          f" {system.jacobian[0, y]:g} there, so {names[y]} is not a function of"
                           f" {system.told(system.x)}",
                           f"take another point, or ask for --dependent {names[others[0]]}")
     if singular:
@@ -156,11 +156,11 @@ def _solved(system: System, order: int) -> list[list[float]]:
         return Solution(system).upto(order)
     except NoSeries:
         raise system.point.error(
-            "E0832", "an operation on the way has a gradient of its own, which gives only the"
+            "E0832", "an operation on the path has a custom gradient, which gives only the"
             " first order", "ask for --order 1") from None
     except AtKink as kink:
         raise system.point.error(
-            "E0833", f"a derivative on the way leads to `{kink.op.name}` at a kink;"
+            "E0833", f"the derivative passes through `{kink.op.name}` at a kink;"
             f" {kink.op.kinks}", "take another point, or a lower --order") from None
 
 

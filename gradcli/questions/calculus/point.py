@@ -63,7 +63,8 @@ class Point:
             value = self.at(binding)
             if not is_float(value):
                 raise self.error(
-                    "E0833", f"`{binding.name}` is no floating point number and has no derivatives",
+                    "E0833",
+                    f"`{binding.name}` is not a floating point number and has no derivatives",
                     "name another variable with --wrt")
             for index in np.ndindex(shape_of(value)) if shape_of(value) else [()]:
                 self.names.append(f"{binding.name}[{','.join(map(str, index))}]" if index
@@ -110,7 +111,7 @@ class Point:
                              f" `{self.target.name}` has shape {show(self.tensor.shape)}",
                              "take an element, such as y[0], or a sum")
         if isinstance(self.value, str):
-            raise self.error("E0310", f"`{self.target.name}` is no tensor to differentiate",
+            raise self.error("E0310", f"`{self.target.name}` is not a tensor to differentiate",
                              "name a number or a tensor with --of")
         return float(self.value)
 
@@ -209,7 +210,7 @@ class Point:
             with quiet():
                 hits = op.kink(*entry[VALUES])
             if np.any(hits):
-                raise self.error("E0833", f"a derivative on the way leads to `{op.name}` at a kink;"
+                raise self.error("E0833", f"the derivative passes through `{op.name}` at a kink;"
                                  f" {op.kinks}", "take another point with --at, or a lower --order")
 
     def _check_cut(self, binding: Binding) -> None:
@@ -311,7 +312,7 @@ def one_of(name: str, names: Sequence[str], option: str) -> int:
     """Return which of the variables a name is. Raises E0834."""
     if name not in names:
         known = ", ".join(names) or "(there are none)"
-        raise in_option("E0834", f"`{name}` is none of the variables {known}", name, option,
+        raise in_option("E0834", f"`{name}` is not one of the variables {known}", name, option,
                         f"such as {names[0]}" if names else "name a variable of the formula")
     return list(names).index(name)
 

@@ -90,8 +90,8 @@ def series_of(point: Point, order: int) -> list[float]:
     except NoSeries:
         return by_derivatives(point.tensor, source, order)
     except AtKink as kink:
-        raise point.error("E0833", "there is no Taylor polynomial at a kink: a derivative on the"
-                          f" way leads to `{kink.op.name}` at one; {kink.op.kinks}",
+        raise point.error("E0833", "there is no Taylor polynomial at a kink: the derivative"
+                          f" passes through `{kink.op.name}` at one; {kink.op.kinks}",
                           "take another point with --at, or a lower --order") from None
     return [float(v) + 0.0 for v in c or [point.value, *[0.0] * order]]
 
@@ -117,7 +117,7 @@ def _several(point: Point, order: int) -> list[Answer]:
     n = len(point.names)
     if comb(n + order, order) > MOST_TERMS:
         raise point.error("E0832", f"the polynomial of order {order} in {n} variables has"
-                          f" {comb(n + order, order):,} terms, and {MOST_TERMS:,} are the most",
+                          f" {comb(n + order, order):,} terms; the limit is {MOST_TERMS:,}",
                           "ask for a lower --order, or name fewer variables with --wrt")
     point.jacobian()    # tells where there is none, and why
     before = len(point.run.record.history())
@@ -160,7 +160,7 @@ def _term(by: tuple[int, ...], derivative: float, names: Sequence[str]) -> Answe
 
 
 def _check(point: Point, terms: list[Answer]) -> None:
-    """Raises E0833 where a coefficient is no number: there is no polynomial."""
+    """Raises E0833 where a coefficient is not a number: there is no polynomial."""
     for term in terms:
         if term["coefficient"] - term["coefficient"] != 0:
             order = sum(term["powers"].values())

@@ -274,7 +274,7 @@ class Derivation:
     def _check_count(self, count: int) -> None:
         if count > MAX_PARTS:
             raise GradcliError(Diagnostic(
-                "E0803", f"that would be {count:,} formulas, and {MAX_PARTS} are the most",
+                "E0803", f"that would be {count:,} formulas; the limit is {MAX_PARTS}",
                 help="ask for numbers: gradcli jac, gradcli hess"))
 
     def _check_way(self) -> None:
@@ -291,10 +291,10 @@ class Derivation:
 
                 decides = next((span_of(e) for e in history if e[OUT] == guard), None)
                 raise GradcliError(Diagnostic(
-                    "E0801", f"which way the program goes depends on `{names[0]}`, which has no"
-                    " value", span=decides or self._place(names[0]),
+                    "E0801", f"which branch of the program runs depends on `{names[0]}`, which has"
+                    " no value", span=decides or self._place(names[0]),
                     source=self.ask.program.source,
-                    help=f"give one: --at {names[0]}=2; the formula holds on that way"))
+                    help=f"give one: --at {names[0]}=2; the formula holds for that branch"))
 
     def _place(self, name: str) -> tuple[int, int] | None:
         found = self.ask.program.names
@@ -373,8 +373,9 @@ def run_with(ask: Question, given: Mapping[str, Any], made_up: set[str]) -> Run:
     except GradcliError as problem:
         if made_up and problem.code[:3] in ("E03", "E04"):  # of shapes and values
             for one in problem.diagnostics:
-                one.notes = (*one.notes, f"{', '.join(f'`{n}`' for n in sorted(made_up))} ran with"
-                             " a value that was made up, since none was given: --at gives one")
+                one.notes = (*one.notes, "no value was given for"
+                             f" {', '.join(f'`{n}`' for n in sorted(made_up))}: the program ran"
+                             " with a placeholder; give one with --at")
         raise
 
 

@@ -35,7 +35,7 @@ def field(ask: Question, overs: Sequence[Over], view: tuple[float, float] | None
         tuple([o.low + s * (o.high - o.low) for o, s in zip(overs, shares, strict=True)])
         for shares in LOOKED])
     if len(values.targets) != 1:
-        raise error("E0813", "two inputs leave room for one target",
+        raise error("E0813", "with two inputs, only one target can be drawn",
                     help="name one with --of; a,b is the sum of both")
     xs, ys = (np.linspace(o.low, o.high, GRID) for o in overs)
     points = [a.ravel() for a in np.meshgrid(xs, ys)]

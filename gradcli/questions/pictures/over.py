@@ -99,7 +99,7 @@ def _number(text: str, option: str, start: int, stop: int) -> float:
         raise
     if type(value) not in SCALAR_TYPES or isinstance(value, (str, complex)) or not (
             abs(value) <= LARGEST):
-        raise _bad(option, text, (start, stop), f"`{part.strip()}` is no finite number", help)
+        raise _bad(option, text, (start, stop), f"`{part.strip()}` is not a finite number", help)
     return float(value)
 
 

@@ -154,7 +154,7 @@ class Values:
         if not answers.arrays:
             return found
         if any(array.dtype.kind == "c" for array in answers.arrays):
-            raise error("E0813", "a complex number has no place on the axis",
+            raise error("E0813", "a complex number cannot be drawn on an axis",
                         help="plot its abs, real or imag")
         arrays = iter(zip(answers.arrays, answers.missing, strict=True))
         for i, target in enumerate(self.targets):
@@ -175,7 +175,7 @@ class Values:
 def _check_scalar(over: Over, shape: Sequence[int]) -> None:
     if shape and not over.at:
         first = joined(over.base, (0,) * len(shape))
-        raise error("E0813", f"`{over.base}` has shape {list(shape)}, and an axis has room for a"
+        raise error("E0813", f"`{over.base}` has shape {list(shape)}, but an axis shows one"
                     " number", help=f"vary one element: --over {first}={over.low:g}:{over.high:g}")
 
 

@@ -193,7 +193,7 @@ NAMES = {
 KINDS = {
     LINEAR: "linear map, transposed", BILINEAR: "product rule",
     FLAT: "no derivative: a step function", STOP: "no derivative",
-    UNREGISTERED: "no derivative: nobody registered a rule",
+    UNREGISTERED: "no derivative: no rule is registered",
 }
 PI = 3.141592653589793
 E = 2.718281828459045

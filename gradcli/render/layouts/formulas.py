@@ -197,7 +197,7 @@ def heading(result: Answer) -> str:
 
 
 def _below(names: list[str]) -> str:
-    """`dxdx`, `dx3`, `dx2dy`: powers from the third order on, where they are no part of a name."""
+    """`dxdx`, `dx3`, `dx2dy`: powers from the third order on, where they are not part of a name."""
     if len(names) < 3 or any(not n[-1].isalpha() for n in names):
         return "".join(["d" + n for n in names])
     from itertools import groupby
@@ -207,7 +207,7 @@ def _below(names: list[str]) -> str:
 
 
 def closed(name: str) -> str:
-    """A name; what is no name in brackets."""
+    """A name; what is not a name in brackets."""
     return name if name.isidentifier() else f"({name})"
 
 
