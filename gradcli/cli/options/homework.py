@@ -74,9 +74,10 @@ class CheckOptions(HomeworkOptions):
         "--parameters", "Letters that stand for positive constants: a,b.", "NAME[,NAME]")
     tolerance: str | None = option(
         "--tolerance", "How near a number has to be: 0.01, '1%', '3 digits' or '0.5 abs'.", "T")
-    domain: list[str] = option("--domain", "Where a variable lives: x=0:5.", "NAME=A:B", POINT)
+    domain: list[str] = option("--domain", "The range of a variable: x=0:5.", "NAME=A:B", POINT)
     domain_policy: str | None = option(
-        "--domain-policy", "What an answer gets that is right, but defined at fewer points (note).",
+        "--domain-policy", "What happens to an answer that is right but defined at fewer points"
+        " (note).",
         choices=("note", "reject", "review"))
     log: str | None = option("--log", "What log means (natural).", choices=("natural", "ten"))
     angle: str | None = option(
@@ -85,7 +86,7 @@ class CheckOptions(HomeworkOptions):
     decimal_comma: bool = option("--decimal-comma", "0,5 is a number.")
     batch: str | None = option(
         "--batch", "Check the answers in a file of NDJSON (- for standard input), one object on"
-        " each line; other options hold where an object does not say.", "FILE")
+        " each line; options fill in what an object leaves out.", "FILE")
 
     def runner(self) -> str:
         return "check_batch.run" if self.batch is not None else super().runner()
@@ -150,7 +151,7 @@ class ClassOptions(HomeworkOptions):
     follow: bool = option(
         "--follow", "Read files that are symbolic links, too.", "", SUBMISSIONS)
     overrides: str | None = option(
-        "--overrides", "A review.csv in which a person wrote scores; they win always. It goes"
+        "--overrides", "A review.csv in which a person wrote scores; they always win. It comes"
         " before the one in the folder of the results.", "FILE", GRADES)
     feedback: str = option(
         "--feedback", "How much the pages for students tell.", "", GRADES, default="hint",

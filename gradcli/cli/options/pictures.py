@@ -97,7 +97,7 @@ class GraphOptions(PictureOptions, QuestionOptions):
 
     usual = "dot"
     of: list[str] = option(
-        "--of", "Targets, whose ways are drawn; by default the last result.", "NAME[,NAME]")
+        "--of", "Targets, the results to draw; by default the last result.", "NAME[,NAME]")
     wrt: list[str] = option(
         "--wrt", "Sources; where the path from one of them is cut is red. By default every"
         " trainable variable and input.", "NAME[,NAME]")

@@ -18,7 +18,7 @@ class WhyOptions(QuestionOptions):
         "--fix", "Show the changes that bring gradients back, as a diff; change nothing.", "",
         OUTPUT)
     write: bool = option(
-        "--write", "Make these changes in the file; what was mended is told on standard error.", "",
+        "--write", "Make these changes in the file; what changed is printed on standard error.", "",
         OUTPUT)
 
     def wrong(self) -> tuple[str, str] | None:
@@ -43,7 +43,7 @@ class StepsOptions(QuestionOptions):
     """The options of steps."""
 
     mode: str = option(
-        "--mode", "The walk behind the values: reverse gives adjoints, forward tangents.",
+        "--mode", "What stands beside the values: adjoints (reverse) or tangents (forward).",
         default="reverse", choices=("reverse", "forward"))
     verbose: int = option("-v --verbose", "Say more; all steps, however many.", "", OUTPUT)
 
@@ -52,11 +52,11 @@ class DeriveOptions(QuestionOptions):
     """The options of derive."""
 
     of: list[str] = option(
-        "--of", "Targets; a,b is the sum of both, repeating the option gives each its formulas. By"
-        " default the last result.", "NAME[,NAME]")
+        "--of", "Targets, the results to differentiate; a,b is the sum of both, repeating the"
+        " option gives each its formulas. By default the last result.", "NAME[,NAME]")
     at: list[str] = option(
-        "--at", "Values of inputs and variables, where these decide the way through the program:"
-        " x=3,y=[1,2].", "NAME=VALUE", POINT)
+        "--at", "Values of inputs and variables that decide which branches run: x=3,y=[1,2].",
+        "NAME=VALUE", POINT)
     what: str = option(
         "--what", "Of a target with several elements: gradient of their sum, jacobian of each;"
         " hessian is gradient with --order 2.", default="gradient",

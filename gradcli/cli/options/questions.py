@@ -32,8 +32,8 @@ class ProgramOptions(Options):
         "-e --expression", "A formula instead of a file.", "TEXT")
     latex: bool = option("--latex", r"The formula is LaTeX: \frac{x^2}{1+e^{-x}}.")
     of: list[str] = option(
-        "--of", "Targets; a,b is the sum of both, repeating the option gives one table each. By"
-        " default the last result.", "NAME[,NAME]")
+        "--of", "Targets, the results to answer for; a,b is the sum of both, repeating the option"
+        " gives one table each. By default the last result.", "NAME[,NAME]")
     at: list[str] = option(
         "--at", "Values of inputs and variables: x=3,y=[1,2].", "NAME=VALUE", POINT)
     max_steps: int | None = option("--max-steps", "Budget of steps (10,000,000).", "N", LIMITS)
@@ -60,7 +60,8 @@ class QuestionOptions(ProgramOptions):
     """The options of a question about derivatives."""
 
     wrt: list[str] = option(
-        "--wrt", "Sources, such as x,y; by default every trainable variable and input.",
+        "--wrt", "Sources, the names to differentiate by, such as x,y; by default every trainable"
+        " variable and input.",
         "NAME[,NAME]")
     points: list[str] = option(
         "--points", "Answer at every row of a CSV, TSV, NDJSON, Parquet or Arrow file (- for"
@@ -69,13 +70,13 @@ class QuestionOptions(ProgramOptions):
         "--points-format", "Format of the rows; by default by the name of the file.", "", POINT,
         choices=POINTS)
     on_error: str = option(
-        "--on-error", "What a row that is wrong does: stop, skip the row, or leave its answers"
-        " empty.", "", POINT, default="stop", choices=("stop", "skip", "null"))
+        "--on-error", "After an error in a row: stop, skip the row, or leave its answers empty.",
+        "", POINT, default="stop", choices=("stop", "skip", "null"))
     jobs: int | None = option("--jobs", "Processes that work on the rows (1).", "N", LIMITS)
     scheduler: str | None = option(
         "--scheduler", "A Dask cluster that works on the rows: tcp://host:8786.", "ADDRESS", LIMITS)
     mode: str = option(
-        "--mode", "How: reverse, forward or finite differences.", default="reverse",
+        "--mode", "Reverse mode, forward mode or finite differences.", default="reverse",
         choices=("reverse", "forward", "finite"))
     verify: bool = option(
         "--verify", "Check each derivative by finite differences; exit 1 if one differs.")
@@ -83,15 +84,15 @@ class QuestionOptions(ProgramOptions):
     sparse: bool = option(
         "--sparse", "Only the elements that can differ from 0, with their row and column.")
     unconnected: str = option(
-        "--unconnected", "What a source without a path gives.", default="none",
-        choices=("none", "zero"))
+        "--unconnected", "The gradient where no path leads from the source to the target.",
+        default="none", choices=("none", "zero"))
     output_gradient: str | None = option(
         "--output-gradient", "Weights of the target's elements, such as [1,0,2].", "E")
     watch: list[str] = option(
         "--watch", "Constants and untrainable variables to watch.", "NAME[,NAME]")
     tf: bool = option(
         "--tf", "TensorFlow's rule: only trainable variables and watched names have gradients.")
-    tape: str | None = option("--tape", "Which tape of the file answers.", "NAME")
+    tape: str | None = option("--tape", "The tape of the file to ask; by default the last.", "NAME")
     strict: bool = option(
         "--strict", "Exit 1 if a gradient is None, or a number NaN, infinite, or noted as perhaps"
         " wrong.", "", OUTPUT)
@@ -141,7 +142,7 @@ ROWS = {row.name: row for row in (
             "echo 'x^2' | gradcli grad - --at x=3 --format json",
             "gradcli grad expr.txt --points data.csv -o slopes.csv",
             "gradcli grad -e 'sin(x)/x' --points 'x=linspace(1,2,11)'"),
-    Command("jac", "Jacobian: target shape + source shape.", QuestionOptions,
+    Command("jac", "Jacobian: each element of the target by each of the source.", QuestionOptions,
             f"file expression latex wrt of mode verify sparse {PATHS} {ROWS_OF} {SHOWN}"
             f" strict {WORKERS} {BUDGET}", "question.run",
             "gradcli jac -e '[r*cos(t), r*sin(t)]' --wrt r,t --at r=2,t=0.5"),

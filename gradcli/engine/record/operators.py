@@ -241,7 +241,7 @@ def _number(kind: Any, x: Operators) -> Any:
     try:
         return kind(np.asarray(x.value).item() if type(x.value) not in SCALAR_TYPES else x.value)
     except (ValueError, OverflowError, TypeError):
-        raise error("E0404", f"{x.value!r} is no {kind.__name__}",
+        raise error("E0404", f"{x.value!r} cannot become {kind.__name__}",
                     help="only finite numbers become integers") from None
 
 

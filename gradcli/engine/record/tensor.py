@@ -300,7 +300,7 @@ def _as_dtype(value: Any, dtype: str, op: Op) -> Any:
         if dtype_of(value) in ("bool", "string"):
             return value
         raise error(
-            "E0302", f"`{op.name}` mixes bool with {_shown(value)}, which is no bool",
+            "E0302", f"`{op.name}` mixes bool with {_shown(value)}, which is not bool",
             help="make the truth value a number: cast(..., \"float64\")")
     if dtype not in ("int64", "int32"):
         if not _is_other_float(value, None, dtype):
@@ -312,7 +312,7 @@ def _as_dtype(value: Any, dtype: str, op: Op) -> Any:
             whole = np.asarray(value) // 1 == value
         if not np.all(whole) or np.any(np.abs(value) >= INT64):
             raise error(
-                "E0302", f"`{op.name}` mixes {dtype} with {_shown(value)}, which is no {dtype}",
+                "E0302", f"`{op.name}` mixes {dtype} with {_shown(value)}, which is not {dtype}",
                 help="make the integer a float: float(...)")
         return int(value) if type(value) is float else value.astype(dtype)
     return value

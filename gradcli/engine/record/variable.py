@@ -54,7 +54,7 @@ def plain_value(value: Any, dtype: str | None = None) -> Any:
         value = value.value
     elif isinstance(value, str):
         if dtype not in (None, "string"):
-            raise error("E0306", f"the text {value!r} is no {dtype}", help="give a number")
+            raise error("E0306", f"the text {value!r} is not {dtype}", help="give a number")
         return value
     elif type(value) is complex:
         value = np.asarray(value)
@@ -79,7 +79,7 @@ def plain_value(value: Any, dtype: str | None = None) -> Any:
         raise error("E0404", f"{what} cannot be cast to {name}", help=held(name)
                     if name.startswith("int") else "give a smaller number") from None
     except (ValueError, TypeError):
-        raise error("E0306", f"the value is no {dtype}", help="give numbers of that type"
+        raise error("E0306", f"the value is not {dtype}", help="give numbers of that type"
                     ) from None
 
 

@@ -69,9 +69,9 @@ class ForwardAccumulator:
                     self.variables[primal] = v
 
     def __enter__(self) -> Self:
-        """Start recording. Raises E0504 if it is recording already."""
+        """Start recording. Raises E0504 if it is already recording."""
         if self.recording:
-            raise error("E0504", "the accumulator is recording already",
+            raise error("E0504", "the accumulator is already recording",
                         help="leave its block before entering it again")
         self.recording = True
         record = self._record = records.current()

@@ -355,7 +355,7 @@ def register_gradient(name: str) -> Callable[[Callable[..., Any]], Callable[...,
     if op is None:
         raise error("E0201", f"unknown operation `{name}`", help="`gradcli ops` lists them all")
     if op.kind != UNREGISTERED:
-        raise error("E0506", f"`{name}` has a gradient already",
+        raise error("E0506", f"`{name}` already has a gradient",
                     help="write a custom_gradient for another one")
 
     def register(rule: Callable[..., Any]) -> Callable[..., Any]:

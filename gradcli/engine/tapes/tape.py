@@ -72,9 +72,9 @@ class GradientTape(Watching):
     # --- recording ----------------------------------------------------------------------------
 
     def __enter__(self) -> Self:
-        """Start or resume recording. Raises E0504 if it is recording already."""
+        """Start or resume recording. Raises E0504 if it is already recording."""
         if self.recording:
-            raise error("E0504", "the tape is recording already",
+            raise error("E0504", "the tape is already recording",
                         help="leave its block before entering it again")
         record = records.current()
         if self.used and not self.persistent:
@@ -317,7 +317,7 @@ class _Pause:
 
     def __enter__(self) -> None:
         if not self.tape.recording:
-            raise error("E0504", "the tape is not recording", help="it is paused already")
+            raise error("E0504", "the tape is not recording", help="it is already paused")
         self.tape._stop("pause")
 
     def __exit__(self, *exception: object) -> None:

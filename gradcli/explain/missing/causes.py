@@ -138,7 +138,7 @@ def _left_behind(scene: Scene, gap: Gap, own: list[Naming], others: list[Naming]
             not gap.own.isdisjoint(window.watched)):
         return []
     return [Reason(
-        "source-rebound", f"{name} was bound to a new value here, which is no variable:"
+        "source-rebound", f"{name} was bound to a new value here, which is not a variable:"
         f" `{window.name}` does not watch it", own[-1].span, about=own[-1],
         related=[(variable.span, "the variable")]), *_also_cut(scene, gap)]
 

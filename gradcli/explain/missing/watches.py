@@ -65,8 +65,8 @@ def _of_tape(gap: Gap, window: Window, related: list[tuple[Any, str]]) -> Reason
                       " not watch it by itself",
                       gap.spans.get("trainable", gap.source_span), related=related)
     if gap.kind == "variable" and not window.automatic:
-        return Reason("source-auto-watch-off", f"{tape} watches only what it is told to, and {name}"
-                      " is not among it", window.option or window.span, related=related)
+        return Reason("source-auto-watch-off", f"{tape} watches only what it is told to watch,"
+                      f" and not {name}", window.option or window.span, related=related)
     if gap.kind == "variable":
         return Reason("source-constant-unwatched", f"nothing in the block of {tape} reads {name},"
                       " so it is not watched", window.span)

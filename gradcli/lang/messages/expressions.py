@@ -315,5 +315,5 @@ def second_exponent(tokens: Tokens, at: int, row: Row) -> GradcliError | None:
     if kinds[at] not in (t.CIRCUMFLEX, t.SUPERSCRIPT) or kinds[at - 1] != t.SUPERSCRIPT:
         return None
     base = excerpt(tokens, operand_start(tokens, at - 1), at)
-    return error("E0102", f"`{base}` has an exponent already", tokens.span(at, at),
+    return error("E0102", f"`{base}` already has an exponent", tokens.span(at, at),
                  help=f"put it in brackets: `({base}){tokens.token(at)}...`")

@@ -61,7 +61,7 @@ class LatexReader(LatexParts):
     def run(self, begin: int, end: int) -> Plain:
         """Convert text[begin:end] to plain text.
 
-        Raises E0713 for a comma inside of a number, E0720 for what is unknown or unfinished.
+        Raises E0713 for a comma inside a number, E0720 for what is unknown or unfinished.
         """
         text, found = self.text, self.found
         stripped = text[begin:end].strip().rstrip(".,; ")
@@ -84,7 +84,7 @@ class LatexReader(LatexParts):
                     found.put(",", at, at + 3)
                     self.at += 3
                     continue
-                raise error("E0713", "a comma inside of a number", (at, at + 3),
+                raise error("E0713", "a comma inside a number", (at, at + 3),
                             help="write a dot, as in 1.5")
             elif character == "{":
                 use, self.waiting = self.waiting, ""

@@ -159,7 +159,7 @@ class PartsReader:
     def _cases(self, part: Placeholder) -> Code:
         """Return the code of where(a, x, where(b, y, z)), with nan where no condition holds.
 
-        Raises E0720 for cases behind the one that holds otherwise.
+        Raises E0720 for cases after the one that holds otherwise.
         """
         rows = rows_of(self.text, *part.places[0])
         tests: list[Code] = []
@@ -167,7 +167,7 @@ class PartsReader:
         for count, (value, condition) in enumerate(rows):
             test = [] if condition is None else test_of(self.text, *condition, self.read)
             if condition is None and count < len(rows) - 1:
-                raise error("E0720", "cases behind the one that holds otherwise", part.place,
+                raise error("E0720", "cases after the one that holds otherwise", part.place,
                             help=r"put \text{otherwise} last")
             if tests and test and count == len(rows) - 1 and is_opposite(tests[-1], test):
                 test = []

@@ -182,7 +182,7 @@ def no_inverse(raw: Tokens, at: int, last: int) -> GradcliError:
 
 def too_deep(raw: Tokens, at: int, limit: int) -> GradcliError:
     """Return E0716 for more than `limit` brackets inside each other."""
-    return error("E0716", f"more than {limit} brackets inside each other",
+    return error("E0716", f"more than {limit} nested brackets",
                  (raw.starts[at], raw.ends[at]), help="use fewer brackets")
 
 
@@ -269,11 +269,11 @@ def wrong_comma(raw: Tokens, at: int, written: Collection[str]) -> GradcliError:
         before, after = raw.words[at - 1], raw.words[last]
         if last > at + 1 or "." in after or "." in before:
             whole = "".join(raw.words[at - 1:last + 1])
-            return error("E0718", "a comma inside of a number", span,
+            return error("E0718", "a comma inside a number", span,
                          help=f"write {whole}" if "." not in whole[:-len(after)] else
                          "leave it out")
         thousands = f"{before}{after} or " if len(after) == 3 else ""
-        return error("E0718", "a comma inside of a number", span,
+        return error("E0718", "a comma inside a number", span,
                      help=f"write {thousands}{before}.{after}")
     shown = "comma" if kinds[at] == t.COMMA else "semicolon"
     return error("E0718", f"a {shown} where one formula is expected", span,

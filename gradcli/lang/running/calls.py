@@ -291,7 +291,7 @@ def as_tensor(value: Any) -> Any:
         raise error("E0301", "an empty list is not a tensor", help="give at least one element")
     items = [operand(stack, item) for item in value]
     if any(len(core_shape(item)) >= MAX_RANK for item in items):
-        raise error("E0301", f"more than {MAX_RANK} lists inside each other",
+        raise error("E0301", f"more than {MAX_RANK} nested lists",
                     help="use fewer brackets")
     tensor = stack(*items, axis=0)
     record.remember_stacked(value, tensor)
@@ -330,7 +330,7 @@ def literal(items: list[Any]) -> Any:
         raise error("E0301", "the rows of this list have different lengths",
                     help="give every row as many numbers")
     if len(next(iter(shapes))) >= MAX_RANK:
-        raise error("E0301", f"more than {MAX_RANK} lists inside each other",
+        raise error("E0301", f"more than {MAX_RANK} nested lists",
                     help="use fewer brackets")
     from gradcli.base.lazy import np
 

@@ -130,7 +130,7 @@ def register(run: Running, rule: Function, around: Mapping[str, Any] | None) -> 
         raise error("E0201", f"unknown operation `{rule.operation}`", rule.decorated,
                     help="`gradcli ops` lists them all")
     if op.kind != UNREGISTERED or op.name in run.run.registered:
-        raise error("E0506", f"`{op.name}` has a gradient already", rule.decorated,
+        raise error("E0506", f"`{op.name}` already has a gradient", rule.decorated,
                     help="write a function with @custom_gradient for another one")
     count = len(op.parameters)
     if len(rule.parameters) != count + 1:
