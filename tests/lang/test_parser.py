@@ -566,7 +566,7 @@ ERRORS = [
     ("a =", "E0102", 1, 3, "value of `a` is missing", None),
     ("a;;b", "E0102", 1, 3, "missing before `;`", None),
     ("1 if x > 0", "E0102", 1, 3, "`else` is missing", "`1 if x > 0 else ...`"),
-    ("x²^3", "E0102", 1, 3, "exponent already", "`(x²)^...`"),
+    ("x²^3", "E0102", 1, 3, "already has an exponent", "`(x²)^...`"),
     ("√-x", "E0102", 1, 1, "`√` cannot stand before `-`", "`√(-x)`"),
     ("x'", "E0102", 1, 1, "`x'` needs its argument", "`x'(x)`"),
     ("f(x)'", "E0102", 1, 5, "prime", "`f'(x)`"),
