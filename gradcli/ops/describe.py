@@ -150,7 +150,8 @@ GROUPS = (
      "stop_gradient clip_by_norm clip_by_average_norm clip_by_global_norm global_norm"
      " check_numerics"),
 )
-"""Headings of the page, and the rows below each in the order in which a reader meets them."""
+"""Headings of the page, and the rows below each in the order in which a reader meets them. A new
+row need not be named: it stands behind the one above it in the table."""
 
 LONGEST = 60
 """A derivative of more characters than this is left to `gradcli ops NAME`."""
@@ -185,10 +186,7 @@ derivative, what to write instead:
 
 
 def reference() -> str:
-    """Return the page of all public operations.
-
-    Raises KeyError for a row that no group names, or a name in a group that is no row.
-    """
+    """Return the page of all public operations."""
     lines = [PREFACE]
     for heading, rows in groups():
         lines.append(f"## {heading}\n")
@@ -200,12 +198,18 @@ def reference() -> str:
 
 
 def groups() -> list[tuple[str, list[Op]]]:
-    """Return the headings, each with its rows. Raises KeyError as `reference` does."""
-    rows = {op.name: op for op in TABLE.values() if op.name not in INTERNAL}
-    found = [(heading, [rows.pop(name) for name in names.split()]) for heading, names in GROUPS]
-    if rows:
-        raise KeyError(f"no group of gradcli/ops/describe.py names {', '.join(rows)}")
-    return found
+    """Return the headings, each with its rows: those that GROUPS names, and behind each the rows
+    that stand below it in the table and are not named. Raises KeyError for a name that is no row.
+    """
+    named = frozenset(" ".join(names for _, names in GROUPS).split())
+    below: dict[str, list[Op]] = {}
+    above = ""
+    for op in TABLE.values():
+        above = op.name if op.name in named else above
+        if above != op.name and op.name not in INTERNAL:
+            below.setdefault(above, []).append(op)
+    return [(heading, [op for name in names.split() for op in (TABLE[name], *below.get(name, ()))])
+            for heading, names in GROUPS]
 
 
 def _row(op: Op) -> str:

@@ -40,8 +40,8 @@ from gradcli.lang.running.verbs import VERBS
 from gradcli.lang.syntax.code import CONSTANTS
 from gradcli.lang.syntax.grammar import grammar_text
 from gradcli.lang.syntax.lexer import KEYWORDS
-from gradcli.ops import INTERNAL, PUBLIC, TABLE
-from gradcli.ops.describe import GROUPS, reference
+from gradcli.ops import INTERNAL, PUBLIC, TABLE, describe
+from gradcli.ops.describe import GROUPS, groups, reference
 from gradcli.ops.kinds import Op
 from gradcli.ops.values import DTYPES
 from gradcli.render import progress
@@ -273,10 +273,23 @@ def test_operations_are_what_the_table_says(golden: Any) -> None:
 
 
 def test_every_row_is_in_one_group() -> None:
-    named = [name for _, names in GROUPS for name in names.split()]
+    shown = [op.name for _, rows in groups() for op in rows]
     public = [op.name for op in TABLE.values() if op.name not in INTERNAL]
+    assert len(shown) == len(set(shown))
+    assert sorted(shown) == sorted(public)
+    named = " ".join(names for _, names in GROUPS).split()
     assert len(named) == len(set(named))
-    assert sorted(named) == sorted(public)
+
+
+def test_a_row_that_no_group_names_stands_behind_the_one_above(
+        monkeypatch: pytest.MonkeyPatch) -> None:
+    without = [(heading, names.replace("sech csch coth", "coth")) for heading, names in GROUPS]
+    before = groups()
+    monkeypatch.setattr(describe, "GROUPS", without)
+    rows = {heading: [op.name for op in rows] for heading, rows in groups()}
+    assert rows["Hyperbolic functions"][:6] == "sinh cosh tanh sech csch coth".split()
+    assert {k: sorted(v) for k, v in rows.items()} == {
+        heading: sorted(op.name for op in found) for heading, found in before}
 
 
 def test_every_name_of_an_operation_is_on_the_page() -> None:
@@ -288,7 +301,7 @@ def test_ops_lists_operations_in_the_order_of_the_page() -> None:
     assert run(["ops", "--format", "plain"], Environment(BytesIO(), out)) == 0
     out.seek(0)
     listed = [line.split("\t")[0] for line in out.read().splitlines()]
-    assert listed == [name for _, names in GROUPS for name in names.split()]
+    assert listed == [op.name for _, rows in groups() for op in rows]
 
 
 def test_every_table_has_four_columns() -> None:
