@@ -29,10 +29,14 @@ from folders import DATA, ROOT
 from transcripts import blocks, brief, in_process, question, steps
 
 from gradcli.base.errors import GradcliError
+from gradcli.cli.options import find
+from gradcli.formulas.algebra import Algebra
+from gradcli.formulas.text.languages import writer_of
 from gradcli.python.program import load, loads
 from gradcli.questions.derive.derive import Derivation
 from gradcli.questions.question import Question
 from gradcli.render.layouts import formula
+from gradcli.render.layouts.formulas import FILES as LANGUAGES
 from gradcli.render.layouts.formulas import heading, identifiers
 
 Row = dict[str, Any]
@@ -467,6 +471,14 @@ GOLDEN = [
     ("branch", "-e", "where(x > 0, x*log(x), 0)"),
 ]
 FORMATS = ("table", "plain", "json", "markdown", "gradcli", "python", "c", "latex", "sympy")
+
+
+def test_a_language_has_a_writer_a_file_and_a_name_in_the_schema() -> None:
+    schema = json.loads((ROOT / "gradcli/schemas/derive.schema.json").read_text(encoding="utf-8"))
+    assert set(schema["properties"]["language"]["enum"]) == set(LANGUAGES) <= set(FORMATS)
+    assert set(LANGUAGES) <= set(find("derive").formats())
+    for language in LANGUAGES:
+        assert writer_of(language, Algebra()).name == language
 
 
 @pytest.mark.parametrize("case", GOLDEN, ids=lambda case: case[0])

@@ -15,9 +15,8 @@ from gradcli.cli.options.table import (
     misused_at,
     option,
 )
+from gradcli.homework.checking.problem import KINDS
 
-KINDS = ("derivative", "value", "partial", "gradient", "jacobian", "hessian", "directional",
-         "implicit", "parametric", "tangent")
 FORMATS = ("table", "plain", "json", "ndjson", "csv", "tsv", "markdown")
 BY_LINES = ("ndjson", "csv", "tsv")
 VERDICTS = ("wrong", "undecided", "unreadable", "blank", "domain")

@@ -80,8 +80,8 @@ ADVICE = {
 
 def propose(context: FixContext, reason: Reason) -> list[Fix]:
     """Return the fixes that may mend one cause, the smallest first; untried advice comes last."""
-    if reason.code == "path-rebound":
-        return reason.fixes
+    if reason.fixes:
+        return reason.fixes     # the cause brought its own advice
     proposals = PROPOSALS.get(reason.code)
     found = proposals(context, reason) if proposals is not None else []
     if any(not fix.edits for fix in found):

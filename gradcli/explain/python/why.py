@@ -272,7 +272,7 @@ def _fix(reason: reasons.Reason, gap: Gap, scene: PythonScene, trace: PythonTrac
         used = not gap.own.isdisjoint(scene.above(gap.targets))
         return _assigning(reason, gap, scene, trace) or (
             f"{tape}.watch({gap.source})" if used else ADVICE[reason.code])
-    if reason.code == "path-rebound":
+    if reason.fixes:
         return reason.fix
     if reason.code == "source-is-copy" and reason.about:
         return f"ask for {reason.about} itself"

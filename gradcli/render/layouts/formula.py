@@ -6,8 +6,7 @@ An answer holds the formulas as text in its language; here they get names, a hea
 from __future__ import annotations
 
 from gradcli.render import numbers, write
-from gradcli.render.layouts import formulas as files
-from gradcli.render.layouts.formulas import closed, doubts, heading, why
+from gradcli.render.layouts.formulas import FILES, closed, doubts, heading, why
 from gradcli.render.markdown import code
 from gradcli.render.numbers import visible
 from gradcli.render.page import Page
@@ -109,11 +108,6 @@ def _cell(formula: str) -> Any:
             return number
     return formula
 
-
-FILES = {
-    "gradcli": files.gradcli, "python": files.python, "c": files.c, "sympy": files.sympy,
-    "latex": files.latex}
-"""By language."""
 
 def language(chosen: str) -> str:
     """The language that the formulas of a format are in."""

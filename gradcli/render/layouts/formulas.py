@@ -184,6 +184,10 @@ def _symbol(name: str, element: Any = ()) -> str:
     return f"{shown}_{{{index}}}"
 
 
+FILES = {"gradcli": gradcli, "python": python, "c": c, "sympy": sympy, "latex": latex}
+"""By language."""
+
+
 # --------------------------------------------------------------------------------------------------
 # What derivatives are called, and what is said of them, in every format.
 
