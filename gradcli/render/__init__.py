@@ -23,7 +23,6 @@ FORMATS = tuple(WRITERS)[1:]    # a table needs a terminal's width
 
 def text(answer: dict[str, Any], format: str, digits: int | None = None, **view: Any) -> str:
     """Return the answer in one of FORMATS, ending in a line end (empty if there is nothing to say).
-
     digits: of the numbers in Markdown, LaTeX and tables; None for all. view: of tables, as in
     `write`. Raises ValueError for any other format.
     """

@@ -107,8 +107,7 @@ def render_ndjson(answer: dict[str, Any]) -> str:
 
 def _separate(answer: dict[str, Any]) -> Iterator[dict[str, Any]]:
     lists = ("results", "operations")
-    if not any(key in answer for key in lists):
-        yield answer
+    yield from () if any(key in answer for key in lists) else (answer,)
     common = {key: value for key, value in answer.items() if key not in (*lists, "lines")}
     for key in lists:
         for item in answer.get(key) or ():

@@ -1,13 +1,12 @@
 """One `name<TAB>value` per line, for shells: `cut -f2`, `awk`, `grep`.
 
-Gradients, Jacobians and Hessians print no values and arrays one line per element; None is `None`.
-With --verify a third column holds the independent result.
+Derivatives print no values and arrays one line per element. With --verify a third column holds the
+independent result.
 """
 
 from __future__ import annotations
 
 from gradcli.render import entries, numbers
-from gradcli.render.numbers import visible
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,7 +25,7 @@ def write(pages: Iterable[Page]) -> str:
 
 def lines(rows: Iterable[Sequence[str]]) -> str:
     """Return a line for each row of names and values."""
-    return "".join(["\t".join(map(visible, row)) + "\n" for row in rows])
+    return "".join(["\t".join(map(numbers.visible, row)) + "\n" for row in rows])
 
 
 def fields(answer: dict[str, Any]) -> Iterator[Row]:
