@@ -37,8 +37,7 @@ def causes(ask: Question, run: Run, target: Target, binding: Binding) -> list[Re
 
     def again(changed: Program) -> tuple[list[Any], Any]:
         """Return the same question to a changed program: the target's values and the gradient."""
-        other = Question(changed, at=ask.at, of=ask.of, wrt=ask.wrt, watch=ask.watch, tape=ask.tape,
-                         **ask.options())
+        other = ask.replaced(program=changed)
         assert logged.log is not None
         found = trial_runs(logged.log).run(
             changed.source.text, lambda: other.run(explain=False))

@@ -88,8 +88,7 @@ def _changed(found: Explained, text: str) -> Question:
     """Return the same questions to a changed program."""
     ask = found.ask
     wrt = [] if found.numbers else [s["wrt"] for s in found.answer["results"][0]["sources"]]
-    return Question(Program(Source(text, ask.program.source.name)), at=ask.at, of=ask.of, wrt=wrt,
-                    tape=ask.tape, watch=ask.watch, **ask.options())
+    return ask.replaced(program=Program(Source(text, ask.program.source.name)), wrt=wrt)
 
 
 def _together(mends: Sequence[Mend]) -> list[Mend]:

@@ -69,6 +69,13 @@ class Question:
         self.max_steps = max_steps
         self.max_bytes = max_bytes
 
+    def replaced(self, **fields: Any) -> Question:
+        """Return a copy with these fields replaced."""
+        other = object.__new__(Question)
+        for name in Question.__slots__:
+            setattr(other, name, fields[name] if name in fields else getattr(self, name))
+        return other
+
     def options(self) -> Options:
         """Return how the program is to be run."""
         return {"max_steps": self.max_steps, "max_bytes": self.max_bytes, "tf": self.tf}

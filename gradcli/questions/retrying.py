@@ -193,9 +193,8 @@ def _changed(ask: Question, run: Run, text: str) -> Program:
 def _named(ask: Question, run: Run, target: Target, wrt: list[str],
            asked: Callable[[Question, Run, Target], Answered]) -> Again:
     def again(text: str, moved: Mapping[str, Any]) -> Answered:
-        other = Question(_changed(ask, run, text), at={**ask.at, **moved}, of=ask.of, wrt=wrt,
-                         mode=ask.mode, output_gradient=ask.output_gradient, watch=ask.watch,
-                         tape=ask.tape, **ask.options())
+        other = ask.replaced(program=_changed(ask, run, text), at={**ask.at, **moved}, wrt=wrt,
+                             sparse=False)
         found = other.run(explain=False)
         with found.record:
             return asked(other, found, other.same_target(found, target))

@@ -198,7 +198,7 @@ class Derivation:
                                      for t in tensors_of(target)[:1]):
                 from gradcli.questions.causes import causes
 
-                ask = asked_at(self.ask, self.given)
+                ask = self.ask.replaced(at=self.given)
                 out[source.name] = [] if self.ask.unconnected == "zero" else [
                     reason(ask, r) for r in causes(ask, self.run, target, source)]
         return out
@@ -377,12 +377,6 @@ def run_with(ask: Question, given: Mapping[str, Any], made_up: set[str]) -> Run:
                              f" {', '.join(f'`{n}`' for n in sorted(made_up))}: the program ran"
                              " with a placeholder; give one with --at")
         raise
-
-
-def asked_at(ask: Question, at: Mapping[str, Any]) -> Question:
-    """Return the same question at other values."""
-    return Question(ask.program, at=at, of=ask.of, wrt=ask.wrt, watch=ask.watch, tape=ask.tape,
-                    **ask.options())
 
 
 def names_of(run: Run, wrt: Sequence[str]) -> list[Binding]:
