@@ -20,8 +20,8 @@ from gradcli.formulas.terms import (
     PRODUCT,
     SUM,
     ZERO,
-    Table,
     Term,
+    TermTable,
     joint,
     whole,
 )
@@ -47,7 +47,7 @@ class Algebra:
     __slots__ = ("conditions", "table")
 
     def __init__(self) -> None:
-        self.table = Table()
+        self.table = TermTable()
         self.conditions: dict[tuple[Term, str], None] = {}
 
     # --- numbers ------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
-    from gradcli.formulas.terms import Table, Term
+    from gradcli.formulas.terms import Term, TermTable
 
     # The lengths of the texts of terms, by number, given names.
     Lengths = Callable[[Sequence[Term], Mapping[int, str]], Mapping[int, int]]
@@ -25,7 +25,7 @@ def negative_power(exponent: Term) -> bool:
     return exponent.kind in (NUMBER, PRODUCT) and exponent.value < 0
 
 
-def opposite(table: Table, exponent: Term) -> Term:
+def opposite(table: TermTable, exponent: Term) -> Term:
     """-exponent, of a number, sum or product."""
     if exponent.kind == SUM:
         return table.turned(exponent)
@@ -36,14 +36,14 @@ def opposite(table: Table, exponent: Term) -> Term:
     return table.product(-exponent.value, exponent.items)
 
 
-def power(table: Table, base: Term, exponent: Term) -> Term:
+def power(table: TermTable, base: Term, exponent: Term) -> Term:
     """A factor as it stands above or below the line: with a positive exponent."""
     if negative_power(exponent):
         exponent = opposite(table, exponent)
     return base if exponent.is_number(1) else table.product(ONE, ((base, exponent),))
 
 
-def units(table: Table, term: Term) -> list[Term]:
+def units(table: TermTable, term: Term) -> list[Term]:
     """The parts of a term that its text is made of, each as often as it stands there."""
     if term.kind == SUM:
         return [t for t, _ in term.items]
@@ -64,7 +64,7 @@ class Units(Graph):
 
     __slots__ = ("terms",)
 
-    def __init__(self, table: Table, terms: Sequence[Term]) -> None:
+    def __init__(self, table: TermTable, terms: Sequence[Term]) -> None:
         super().__init__()
         self.terms: list[Term] = []
         done: set[int] = set()
@@ -92,7 +92,7 @@ class Shared:
         self.names = {t.number: n for n, t in definitions}
 
 
-def shared(table: Table, terms: Sequence[Term], taken: Collection[str], lengths: Lengths,
+def shared(table: TermTable, terms: Sequence[Term], taken: Collection[str], lengths: Lengths,
            prefix: str = "t") -> Shared:
     """Names for what stands more than once and is long enough. taken: names that there are."""
     graph = Units(table, terms)

@@ -78,7 +78,7 @@ class Term:
 CONSTANTS = ("pi", "e")
 
 
-class Table(Graph):
+class TermTable(Graph):
     """All terms there are. fractions: float to the number that it was before it was run."""
 
     __slots__ = ("all", "fractions")

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from gradcli.questions.question import Question
 
 
-class State:
+class VariableState:
     """A value that a variable had. span: of the assignment; None for its first."""
 
     __slots__ = ("id", "span", "value")
@@ -45,7 +45,7 @@ def is_link(entry: Entry, first: int | None) -> bool:
     return at is None or (type(at[1]) is tuple and bool(at[1]) and at[1][0] in ASSIGNING)
 
 
-def states_read(run: Run, binding: Binding, targets: Sequence[Target]) -> list[State]:
+def states_read(run: Run, binding: Binding, targets: Sequence[Target]) -> list[VariableState]:
     """Return the states of a variable that targets read, in their order."""
     first = binding.value
     history = run.record.history()
@@ -54,11 +54,11 @@ def states_read(run: Run, binding: Binding, targets: Sequence[Target]) -> list[S
     ids = ancestry(history, wanted)
     read = {i for entry in history if entry[OUT] in ids and entry[OUT] not in links
             for i in entry[IDS]} | set(wanted)
-    found = [State(first.id, first.value, None)] if first.id in read else []
+    found = [VariableState(first.id, first.value, None)] if first.id in read else []
     for id, entry in links.items():
         if id in read:
             at = entry[PLACE]
-            found.append(State(id, entry[ANS], None if at is None else (at[2], at[3])))
+            found.append(VariableState(id, entry[ANS], None if at is None else (at[2], at[3])))
     return found
 
 
@@ -85,7 +85,7 @@ def remarks(ask: Question, run: Run, target: Target, bindings: Sequence[Binding]
     return found
 
 
-def _note(ask: Question, binding: Binding, states: Sequence[State]) -> Note:
+def _note(ask: Question, binding: Binding, states: Sequence[VariableState]) -> Note:
     name, last = binding.name, states[-1]
     if len(states) == 1:
         value = f"`{name}` = {last.value:.6g}" if type(last.value) is float else (
@@ -124,7 +124,8 @@ def check_free(ask: Question, run: Run, target: Target, bindings: Sequence[Bindi
                                "leave the assignment out, or name another variable with --wrt")
 
 
-def _refused(ask: Question, binding: Binding, states: Sequence[State], message: str, help: str
+def _refused(ask: Question, binding: Binding, states: Sequence[VariableState], message: str,
+             help: str
              ) -> GradcliError:
     span = states[-1].span or binding.span
     return GradcliError(Diagnostic("E0836", message, span=span, source=ask.program.source,

@@ -290,11 +290,11 @@ def test_brackets_are_missed_where_the_spelling_says_so(
     ("x y = 6", 2, 3), ("y = x^3", 2, 8), ("x^2 - y^2 = 5", 3, 2), ("x = y^2", 4, 2)])
 @pytest.mark.parametrize("order", [1, 2])
 def test_other_points_lie_on_the_curve(curve: str, x: float, y: float, order: int) -> None:
-    from gradcli.homework.mistakes.derivation import Derivation
+    from gradcli.homework.mistakes.derivation import AnswerDerivation
     from gradcli.homework.mistakes.whole import other_points
 
     problem = from_fields({"function": curve, **CURVE, "at": {"x": x, "y": y}, "order": order})
-    way = Derivation(prepare(problem).reference, problem)
+    way = AnswerDerivation(prepare(problem).reference, problem)
     left, right = curve.replace("^", "**").replace("x y", "x*y").split("=")
     for found in other_points(way, 0):
         point = dict(part.split(" = ") for part in found.detail["at"].split(", "))

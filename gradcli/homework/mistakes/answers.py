@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gradcli.homework.checking.trial import Trial
-    from gradcli.homework.mistakes.derivation import Derivation
+    from gradcli.homework.mistakes.derivation import AnswerDerivation
     from gradcli.homework.mistakes.sample import AnswerComponent, Sample
 
 POINTS = (1.0, -1.0, 2.0, -2.0, 3.0, -3.0, 0.0)
@@ -26,7 +26,8 @@ ROUNDED = 0.02
 PRIMES = (1, 7, 11, 13, 17, 19, 23, 29)
 
 
-def from_answer(derivation: Derivation, trial: Trial, given: AnswerComponent) -> list[Explanation]:
+def from_answer(derivation: AnswerDerivation, trial: Trial, given: AnswerComponent
+                ) -> list[Explanation]:
     """Return explanations of one component of an answer that is a formula."""
     if given.sample.single:
         return _rounded_number(given)
@@ -71,7 +72,7 @@ def _node(trial: Trial, given: AnswerComponent) -> int:
     return trial.answered.nodes[given.c]
 
 
-def _constant_answer(derivation: Derivation, trial: Trial, given: AnswerComponent
+def _constant_answer(derivation: AnswerDerivation, trial: Trial, given: AnswerComponent
                      ) -> list[Explanation]:
     """Explain zero, the value at a point, or a number where a formula is asked for."""
     if trial.answered.formula.leaves([_node(trial, given)]) and not given.constant:
@@ -104,7 +105,7 @@ def _constant_answer(derivation: Derivation, trial: Trial, given: AnswerComponen
     return found
 
 
-def _is_slope(derivation: Derivation, value: float) -> bool:
+def _is_slope(derivation: AnswerDerivation, value: float) -> bool:
     """Return whether a number is the slope of the tangent that is asked for."""
     reference, at = derivation.reference, derivation.problem.at
     steep = slope(reference.formula, reference.functions[0], reference.wrt[0])
@@ -114,7 +115,8 @@ def _is_slope(derivation: Derivation, value: float) -> bool:
     return bool(near(wanted, value, EXACT))
 
 
-def _is_slope_at(derivation: Derivation, d: int, names: Sequence[str], point: Mapping[str, float]
+def _is_slope_at(derivation: AnswerDerivation, d: int, names: Sequence[str],
+                 point: Mapping[str, float]
                  ) -> bool:
     """Return whether a derivative exists at a point: the function has a value, and no corner."""
     formula = derivation.reference.formula
@@ -123,7 +125,8 @@ def _is_slope_at(derivation: Derivation, d: int, names: Sequence[str], point: Ma
         formula, [d], point, names) is None
 
 
-def _integrated(derivation: Derivation, trial: Trial, given: AnswerComponent) -> list[Explanation]:
+def _integrated(derivation: AnswerDerivation, trial: Trial, given: AnswerComponent
+                ) -> list[Explanation]:
     """Explain an answer whose derivative is the function. No integral is needed to find it."""
     if derivation.problem.kind not in ("derivative", "partial", "gradient", "jacobian", "hessian"):
         return []
@@ -161,7 +164,7 @@ def _integrated(derivation: Derivation, trial: Trial, given: AnswerComponent) ->
     return [Explanation("integrated", WHOLE, 0.5, agree=agree, sure=not given.constant)]
 
 
-def _ratio(derivation: Derivation, given: AnswerComponent) -> list[Explanation]:
+def _ratio(derivation: AnswerDerivation, given: AnswerComponent) -> list[Explanation]:
     """Explain the right answer times a constant, or rounded somewhere."""
     sample = given.sample
     right = sample.right[given.c]
@@ -193,7 +196,7 @@ def _ratio(derivation: Derivation, given: AnswerComponent) -> list[Explanation]:
     return found
 
 
-def _literals(derivation: Derivation, c: int) -> list[float]:
+def _literals(derivation: AnswerDerivation, c: int) -> list[float]:
     """Return the numbers that stand in the function, without 0 and 1."""
     formula = derivation.reference.formula
     found = []
@@ -227,7 +230,7 @@ def _offset(trial: Trial, given: AnswerComponent) -> list[Explanation]:
     return []
 
 
-def _part_of_domain(derivation: Derivation, trial: Trial, given: AnswerComponent
+def _part_of_domain(derivation: AnswerDerivation, trial: Trial, given: AnswerComponent
                     ) -> list[Explanation]:
     """Explain an answer that is right at some of the points, with the region of these."""
     comparison = trial.comparison

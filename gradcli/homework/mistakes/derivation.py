@@ -32,7 +32,7 @@ SLOPE = "dy/dx"
 """The name of the derivative that an implicit equation is solved for."""
 
 
-class Derivation:
+class AnswerDerivation:
     """The walks to the components of an answer.
 
     linear: the answer is a sum of derivatives, so two mistakes in it add up.
@@ -82,20 +82,20 @@ class Derivation:
         return found
 
 
-def _derivative(derivation: Derivation, c: int, d: Differentiator) -> int:
+def _derivative(derivation: AnswerDerivation, c: int, d: Differentiator) -> int:
     node = derivation.reference.functions[0]
     for _ in range(derivation.problem.order):
         node = d((node, derivation.reference.wrt[0], None))
     return node
 
 
-def _value(derivation: Derivation, c: int, d: Differentiator) -> int:
+def _value(derivation: AnswerDerivation, c: int, d: Differentiator) -> int:
     if len(derivation.reference.wrt) == 1:
         return _derivative(derivation, c, d)
     return _gradient(derivation, c, d)
 
 
-def _partial(derivation: Derivation, c: int, d: Differentiator) -> int:
+def _partial(derivation: AnswerDerivation, c: int, d: Differentiator) -> int:
     wrt = derivation.reference.wrt
     node = derivation.reference.functions[0]
     for name in wrt:
@@ -104,22 +104,22 @@ def _partial(derivation: Derivation, c: int, d: Differentiator) -> int:
     return node
 
 
-def _gradient(derivation: Derivation, c: int, d: Differentiator) -> int:
+def _gradient(derivation: AnswerDerivation, c: int, d: Differentiator) -> int:
     return d((derivation.reference.functions[0], derivation.reference.wrt[c], None))
 
 
-def _jacobian(derivation: Derivation, c: int, d: Differentiator) -> int:
+def _jacobian(derivation: AnswerDerivation, c: int, d: Differentiator) -> int:
     row, column = divmod(c, len(derivation.reference.wrt))
     return d((derivation.reference.functions[row], derivation.reference.wrt[column], None))
 
 
-def _hessian(derivation: Derivation, c: int, d: Differentiator) -> int:
+def _hessian(derivation: AnswerDerivation, c: int, d: Differentiator) -> int:
     row, column = divmod(c, len(derivation.reference.wrt))
     first = d((derivation.reference.functions[0], derivation.reference.wrt[row], None))
     return d((first, derivation.reference.wrt[column], None))
 
 
-def _directional(derivation: Derivation, c: int, d: Differentiator) -> int:
+def _directional(derivation: AnswerDerivation, c: int, d: Differentiator) -> int:
     from math import hypot
 
     reference, problem = derivation.reference, derivation.problem
@@ -139,7 +139,7 @@ def solved(formula: Formula, total: int) -> int:
         at_0, formula.share(subtract, (at_1, at_0)))),))
 
 
-def _implicit(derivation: Derivation, c: int, d: Differentiator) -> int:
+def _implicit(derivation: AnswerDerivation, c: int, d: Differentiator) -> int:
     reference, problem = derivation.reference, derivation.problem
     formula, name, dependent = reference.formula, reference.wrt[0], problem.dependent
     assert reference.constraint is not None
@@ -150,7 +150,7 @@ def _implicit(derivation: Derivation, c: int, d: Differentiator) -> int:
     return found
 
 
-def _parametric(derivation: Derivation, c: int, d: Differentiator) -> int:
+def _parametric(derivation: AnswerDerivation, c: int, d: Differentiator) -> int:
     reference = derivation.reference
     formula, name = reference.formula, reference.wrt[0]
     x, found = reference.functions
@@ -160,21 +160,21 @@ def _parametric(derivation: Derivation, c: int, d: Differentiator) -> int:
     return found
 
 
-def _tangent(derivation: Derivation, c: int, d: Differentiator) -> int:
+def _tangent(derivation: AnswerDerivation, c: int, d: Differentiator) -> int:
     reference, problem = derivation.reference, derivation.problem
     here = at_point(derivation)
     return line(derivation, [reference.formula.substituted(
         d((reference.functions[0], n, None)), here) for n in reference.wrt], problem.at)
 
 
-def at_point(derivation: Derivation) -> dict[int, int]:
+def at_point(derivation: AnswerDerivation) -> dict[int, int]:
     """Return the variables' nodes, and those of their values at the point of a tangent."""
     formula = derivation.reference.formula
     return {formula.leaf(n): formula.number(derivation.problem.at[n])
             for n in derivation.reference.wrt}
 
 
-def line(derivation: Derivation, slopes: list[int], at: dict[str, float]) -> int:
+def line(derivation: AnswerDerivation, slopes: list[int], at: dict[str, float]) -> int:
     """Return the tangent line or plane with given slopes."""
     formula, wrt = derivation.reference.formula, derivation.reference.wrt
     total = formula.substituted(derivation.reference.functions[0], at_point(derivation))
@@ -184,7 +184,7 @@ def line(derivation: Derivation, slopes: list[int], at: dict[str, float]) -> int
     return total
 
 
-WALKS: dict[str, Callable[[Derivation, int, Differentiator], int]] = {
+WALKS: dict[str, Callable[[AnswerDerivation, int, Differentiator], int]] = {
     "derivative": _derivative, "value": _value, "partial": _partial, "gradient": _gradient,
     "jacobian": _jacobian, "hessian": _hessian, "directional": _directional,
     "implicit": _implicit, "parametric": _parametric, "tangent": _tangent}

@@ -15,7 +15,7 @@ from gradcli.homework.mistakes.derivation import (
     PAIR,
     SITE,
     WHOLE,
-    Derivation,
+    AnswerDerivation,
     Explanation,
     confidence,
     ranked,
@@ -167,8 +167,9 @@ def _kept(prepared: PreparedProblem, key: Any, make: Callable[[], Made]) -> Made
     return found
 
 
-def _derivation(prepared: PreparedProblem) -> Derivation:
-    return _kept(prepared, "derivation", lambda: Derivation(prepared.reference, prepared.problem))
+def _derivation(prepared: PreparedProblem) -> AnswerDerivation:
+    return _kept(prepared, "derivation",
+                 lambda: AnswerDerivation(prepared.reference, prepared.problem))
 
 
 def _sample(prepared: PreparedProblem) -> Sample:

@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from gradcli.homework.checking.prepared import PreparedProblem
     from gradcli.homework.checking.reference import Reference
     from gradcli.homework.checking.trial import Trial
-    from gradcli.homework.mistakes.derivation import Derivation
+    from gradcli.homework.mistakes.derivation import AnswerDerivation
     from gradcli.homework.mistakes.sample import Sample
     from gradcli.lang.paper.answer import Reading
 
 """Derivatives by u of the functions whose rules are learnt by heart."""
 
-def sentence(derivation: Derivation, found: Explanation) -> str:
+def sentence(derivation: AnswerDerivation, found: Explanation) -> str:
     """Return the sentence for the student about an explanation."""
     values = {**_places(derivation, found), **_details(found)}
     text = _special(derivation, found) or SENTENCES[found.name]
@@ -66,7 +66,7 @@ def _details(found: Explanation) -> dict[str, str]:
     return made
 
 
-def _special(derivation: Derivation, found: Explanation) -> str | None:
+def _special(derivation: AnswerDerivation, found: Explanation) -> str | None:
     """Return a sentence that depends on more than the name, None where the name is enough."""
     if derivation.problem.kind == "tangent":
         return _of_tangent(derivation, found)
@@ -102,7 +102,7 @@ def _special(derivation: Derivation, found: Explanation) -> str | None:
     return None
 
 
-def _of_tangent(derivation: Derivation, found: Explanation) -> str | None:
+def _of_tangent(derivation: AnswerDerivation, found: Explanation) -> str | None:
     """Return a sentence on lines and planes, where the answer is not a derivative."""
     one = len(derivation.reference.wrt) == 1
     what = "line" if one else "plane"
@@ -128,7 +128,7 @@ def _of_tangent(derivation: Derivation, found: Explanation) -> str | None:
     return None
 
 
-def _places(derivation: Derivation, found: Explanation) -> dict[str, str]:
+def _places(derivation: AnswerDerivation, found: Explanation) -> dict[str, str]:
     """Return the texts of the operation that was differentiated wrongly, and of its parts."""
     reference = derivation.reference
     values = {"x": reference.wrt[0], "dependent": derivation.problem.dependent,

@@ -17,7 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from gradcli.homework.mistakes.derivation import Derivation, Step
+    from gradcli.homework.mistakes.derivation import AnswerDerivation, Step
     from gradcli.homework.mistakes.rules import Rule
     from gradcli.homework.mistakes.sample import Sample
     from gradcli.homework.mistakes.sweeps import Key
@@ -36,7 +36,7 @@ class Steps:
 
     __slots__ = ("_formula", "_node", "_rows", "c", "derivation", "earlier", "last", "sample")
 
-    def __init__(self, derivation: Derivation, sample: Sample, c: int) -> None:
+    def __init__(self, derivation: AnswerDerivation, sample: Sample, c: int) -> None:
         self.derivation = derivation
         self.sample = sample
         self.c = c
@@ -216,15 +216,15 @@ def pair(step: Step, one: Key, other: Key) -> Explanation:
     return first.replaced(level=PAIR, rank=first.rank + second.rank, also=second)
 
 
-def _instead(derivation: Derivation, step: Step, wrong: int) -> Any:
+def _instead(derivation: AnswerDerivation, step: Step, wrong: int) -> Any:
     return lambda s: wrong if s == step else derivation.right(s)
 
 
-def _at_all(derivation: Derivation, rules: tuple[Rule, ...]) -> Any:
+def _at_all(derivation: AnswerDerivation, rules: tuple[Rule, ...]) -> Any:
     return lambda s: derivation.or_zero(derivation.sweeps(s).everywhere(rules))
 
 
-def node_of(derivation: Derivation, c: int, found: Explanation) -> int:
+def node_of(derivation: AnswerDerivation, c: int, found: Explanation) -> int:
     """Return the node of a component under the mistakes of an explanation."""
     if found.node is not None:
         return found.node

@@ -26,7 +26,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from gradcli.homework.mistakes.derivation import Derivation
+    from gradcli.homework.mistakes.derivation import AnswerDerivation
 
 MAX_NODES = 80
 """So many nodes at most are made for derivatives of other orders."""
@@ -35,7 +35,7 @@ SURE = frozenset(("answered_original", "slope_not_evaluated"))
 """Of tangent lines, what cannot be chance; other lines have a slope that many ways lead to."""
 
 
-def whole(derivation: Derivation, c: int) -> list[Explanation]:
+def whole(derivation: AnswerDerivation, c: int) -> list[Explanation]:
     """Return other answers to one component that are made without looking at the student's."""
     made: list[Explanation] = []
     for name, node, detail in _all(derivation, c):
@@ -48,7 +48,7 @@ def whole(derivation: Derivation, c: int) -> list[Explanation]:
     return made
 
 
-def _all(derivation: Derivation, c: int) -> Iterator[tuple[str, int, dict[str, str]]]:
+def _all(derivation: AnswerDerivation, c: int) -> Iterator[tuple[str, int, dict[str, str]]]:
     reference, problem = derivation.reference, derivation.problem
     formula = reference.formula
     d = reference.nodes[c]
@@ -74,7 +74,7 @@ def _all(derivation: Derivation, c: int) -> Iterator[tuple[str, int, dict[str, s
         yield "reciprocal_of_derivative", formula.share(divide, (formula.number(1.0), d)), {}
 
 
-def function(derivation: Derivation, c: int) -> int:
+def function(derivation: AnswerDerivation, c: int) -> int:
     """Return the function that a component is a derivative of."""
     functions = derivation.reference.functions
     if len(functions) > 1 and derivation.problem.kind == "jacobian":
@@ -82,7 +82,7 @@ def function(derivation: Derivation, c: int) -> int:
     return functions[0]
 
 
-def names_of(derivation: Derivation, c: int) -> list[str]:
+def names_of(derivation: AnswerDerivation, c: int) -> list[str]:
     """Return the variables of a component, one for each time that it is differentiated."""
     wrt, n = derivation.reference.wrt, len(derivation.reference.wrt)
     kind = derivation.problem.kind
@@ -95,7 +95,8 @@ def names_of(derivation: Derivation, c: int) -> list[str]:
     return [wrt[0]] * derivation.problem.order
 
 
-def _orders(derivation: Derivation, c: int, f: int) -> Iterator[tuple[str, int, dict[str, str]]]:
+def _orders(derivation: AnswerDerivation, c: int, f: int
+            ) -> Iterator[tuple[str, int, dict[str, str]]]:
     formula = derivation.reference.formula
     names = names_of(derivation, c)
     limit = len(formula.ops) + MAX_NODES
@@ -119,7 +120,8 @@ def _ordinal(order: int) -> str:
     return names[order - 1] if order <= len(names) else f"{order}th"
 
 
-def _variables(derivation: Derivation, c: int, f: int) -> Iterator[tuple[str, int, dict[str, str]]]:
+def _variables(derivation: AnswerDerivation, c: int, f: int
+               ) -> Iterator[tuple[str, int, dict[str, str]]]:
     formula = derivation.reference.formula
     names = names_of(derivation, c)
     others = [n for n in formula.leaves([f]) if n not in names]
@@ -145,7 +147,7 @@ def _variables(derivation: Derivation, c: int, f: int) -> Iterator[tuple[str, in
                     [1.0] * (len(chosen) + 1)), {"variable": " and ".join(chosen)}
 
 
-def _directional(derivation: Derivation, d: int) -> Iterator[tuple[str, int, dict[str, str]]]:
+def _directional(derivation: AnswerDerivation, d: int) -> Iterator[tuple[str, int, dict[str, str]]]:
     from math import hypot
 
     reference, problem = derivation.reference, derivation.problem
@@ -165,7 +167,7 @@ def _directional(derivation: Derivation, d: int) -> Iterator[tuple[str, int, dic
         yield "missing_term", node, {"piece": f"the derivative by {name} alone"}
 
 
-def _implicit(derivation: Derivation) -> Iterator[tuple[str, int, dict[str, str]]]:
+def _implicit(derivation: AnswerDerivation) -> Iterator[tuple[str, int, dict[str, str]]]:
     reference, problem = derivation.reference, derivation.problem
     formula, f = reference.formula, reference.constraint
     assert f is not None
@@ -183,7 +185,7 @@ def _implicit(derivation: Derivation) -> Iterator[tuple[str, int, dict[str, str]
     yield from _dydx_lost(derivation, f)
 
 
-def _dydx_lost(derivation: Derivation, f: int) -> Iterator[tuple[str, int, dict[str, str]]]:
+def _dydx_lost(derivation: AnswerDerivation, f: int) -> Iterator[tuple[str, int, dict[str, str]]]:
     """Yield answers without dy/dx at one of the operations on y, which has the tangent 1 there."""
     reference = derivation.reference
     formula, dependent = reference.formula, derivation.problem.dependent
@@ -203,7 +205,7 @@ def _dydx_lost(derivation: Derivation, f: int) -> Iterator[tuple[str, int, dict[
             yield "implicit_missing_dydx", made, {}
 
 
-def _parametric(derivation: Derivation) -> Iterator[tuple[str, int, dict[str, str]]]:
+def _parametric(derivation: AnswerDerivation) -> Iterator[tuple[str, int, dict[str, str]]]:
     reference, order = derivation.reference, derivation.problem.order
     formula, t = reference.formula, reference.wrt[0]
     x, y = [slope(formula, f, t) for f in reference.functions]
@@ -223,11 +225,11 @@ def _parametric(derivation: Derivation) -> Iterator[tuple[str, int, dict[str, st
     yield "wrong_order", slope(formula, reference.functions[1], t, order), {"order": "other"}
 
 
-def _letter(derivation: Derivation) -> str:
+def _letter(derivation: AnswerDerivation) -> str:
     return "x" if derivation.reference.wrt[0] != "x" else "u"
 
 
-def _tangent(derivation: Derivation) -> Iterator[tuple[str, int, dict[str, str]]]:
+def _tangent(derivation: AnswerDerivation) -> Iterator[tuple[str, int, dict[str, str]]]:
     reference, problem = derivation.reference, derivation.problem
     formula, f = reference.formula, reference.functions[0]
     slopes = [slope(formula, f, n) for n in reference.wrt]
@@ -248,7 +250,7 @@ def _tangent(derivation: Derivation) -> Iterator[tuple[str, int, dict[str, str]]
     yield "sign_error", line(derivation, turned, problem.at), {"slope": "1"}
 
 
-def misread(derivation: Derivation) -> list[tuple[str, list[int]]]:
+def misread(derivation: AnswerDerivation) -> list[tuple[str, list[int]]]:
     """Return (text, nodes of its right answer) of functions that this one is easily taken for."""
     made = []
     for text in derivation.problem.variants:
@@ -276,7 +278,7 @@ def _copied(other: Reference, reference: Reference) -> list[int]:
     return [places[k] for k in other.nodes]
 
 
-def in_degrees(derivation: Derivation, c: int) -> list[Explanation]:
+def in_degrees(derivation: AnswerDerivation, c: int) -> list[Explanation]:
     """Return the right derivative with the arguments of trigonometric functions in degrees, or,
     where degrees are asked for, in radians.
     """
@@ -310,7 +312,7 @@ NEAR = 1e-6
 """How far from a curve a point of it may be, whose numbers may be rounded."""
 
 
-def other_points(derivation: Derivation, c: int) -> list[Explanation]:
+def other_points(derivation: AnswerDerivation, c: int) -> list[Explanation]:
     """Return the right formula at another point, and other numbers at the right one."""
     formula = derivation.reference.formula
     d = derivation.reference.nodes[c]
@@ -327,7 +329,7 @@ def other_points(derivation: Derivation, c: int) -> list[Explanation]:
     return made
 
 
-def is_on_curve(derivation: Derivation, point: Mapping[str, float]) -> bool:
+def is_on_curve(derivation: AnswerDerivation, point: Mapping[str, float]) -> bool:
     """Return whether a point can be on the curve of an implicit problem; True if there is none."""
     formula, node = derivation.reference.formula, derivation.reference.constraint
     if node is None or not set(formula.leaves([node])) <= set(point):
@@ -336,7 +338,7 @@ def is_on_curve(derivation: Derivation, point: Mapping[str, float]) -> bool:
     return bool(abs(value) <= NEAR * (1.0 + max(map(abs, point.values()))))
 
 
-def _points(derivation: Derivation) -> Iterator[dict[str, float]]:
+def _points(derivation: AnswerDerivation) -> Iterator[dict[str, float]]:
     at = derivation.problem.at
     names = list(at)
     values = list(at.values())
@@ -351,7 +353,7 @@ def _points(derivation: Derivation) -> Iterator[dict[str, float]]:
             yield {**at, name: 0.0}
 
 
-def _values(derivation: Derivation, c: int) -> Iterator[tuple[str, int]]:
+def _values(derivation: AnswerDerivation, c: int) -> Iterator[tuple[str, int]]:
     """Yield f(p), f''(p) and f(p + 1) - f(p)."""
     formula, at = derivation.reference.formula, derivation.problem.at
     f = function(derivation, c)
@@ -366,7 +368,7 @@ def _values(derivation: Derivation, c: int) -> Iterator[tuple[str, int]]:
         yield "the difference to the next whole step", formula.share(subtract, (shifted, f))
 
 
-def other_lines(derivation: Derivation) -> list[Explanation]:
+def other_lines(derivation: AnswerDerivation) -> list[Explanation]:
     """Return tangents whose slope belongs to another point, or is another number."""
     reference, problem = derivation.reference, derivation.problem
     formula, f = reference.formula, reference.functions[0]

@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gradcli.base.errors import Span
-    from gradcli.lang.running.names import Names
+    from gradcli.lang.running.names import NameCheck
     from gradcli.lang.running.run import Binding, Run
     from gradcli.lang.syntax.code import Function
 
 
-def no_such_name(source: Source, names: Names, name: str, option: str) -> GradcliError:
+def no_such_name(source: Source, names: NameCheck, name: str, option: str) -> GradcliError:
     """Return E0204: an option asks for a name that the program does not have."""
     known = list(names.order)
     near = nearest(name, known)

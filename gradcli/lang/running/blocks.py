@@ -13,8 +13,8 @@ from gradcli.lang.running.calls import (
     is_number,
     kind_of,
     no_operand,
+    one_each,
     one_of,
-    spread,
 )
 from gradcli.lang.running.tapes import FileTape
 from gradcli.ops import PUBLIC
@@ -134,7 +134,7 @@ def _direction(primals: Any, tangents: Any) -> Any:
         if not isinstance(primal, Tensor):
             raise error("E0310", f"the primal must be a tensor with a name, not {kind_of(primal)}",
                         help="bind it first: x = 3")
-    tangents = spread(primals, tangents)
+    tangents = one_each(primals, tangents)
     for tangent in flatten(tangents):
         if not is_number(tangent):
             raise no_operand(PUBLIC["add"], tangent)

@@ -145,7 +145,7 @@ def call_numpy(name: str, args: list[Any], named: Mapping[str, Any]) -> Any:
     return left_engine(*tensors, given=ans) if tensors else ans
 
 
-def decided(value: Any) -> Any:
+def guarded_value(value: Any) -> Any:
     """Return the plain value of a number that decides how a program goes on.
 
     It is added to the record's guards, if there are any: at another point (`gradcli.points`) it may
@@ -162,7 +162,7 @@ def decided(value: Any) -> Any:
 def _plain(value: Any) -> Any:
     if isinstance(value, list):
         return [_plain(v) for v in value]
-    return decided(value)
+    return guarded_value(value)
 
 
 def _wrong_count(op: Op, given: int, most: int) -> GradcliError:
@@ -267,7 +267,7 @@ def _attribute(op: Op, name: str, value: Any) -> Any:
                     help=f"its default is {op.attributes.get(name)}", about=("value", value))
     if isinstance(value, (dict, NoGradient)):
         raise no_operand(op, value)
-    return decided(value)
+    return guarded_value(value)
 
 
 def as_tensor(value: Any) -> Any:
@@ -306,7 +306,7 @@ def is_number(value: Any) -> bool:
     return isinstance(value, (Tensor, float, int)) or is_array(value)
 
 
-def spread(several: Any, given: Any) -> Any:
+def one_each(several: Any, given: Any) -> Any:
     """Return one value for each of `several`; a tensor of as many rows is split into its rows."""
     if isinstance(several, list) and is_number(given) and core_shape(given)[:1] == (len(several),):
         if isinstance(given, Tensor):
@@ -371,7 +371,7 @@ def item(obj: Any, parts: Sequence[Any], values: Sequence[Any]) -> Any:
         return call_operation(index_op, [as_tensor(obj), *values], {"pattern": tuple(parts)})
     wanted = iter(values)
     for part in parts:
-        key = decided(next(wanted)) if part == "i" else part
+        key = guarded_value(next(wanted)) if part == "i" else part
         try:
             if isinstance(obj, dict):
                 obj = obj[key]
@@ -390,7 +390,7 @@ def item(obj: Any, parts: Sequence[Any], values: Sequence[Any]) -> Any:
 
 def bound(value: Any) -> int | None:
     """Return a bound of a slice: a whole number, or None."""
-    return None if value is None else whole(decided(value), "a bound of a slice")
+    return None if value is None else whole(guarded_value(value), "a bound of a slice")
 
 
 def truth(value: Any) -> bool:
@@ -398,7 +398,7 @@ def truth(value: Any) -> bool:
 
     Raises E0311 where there is no single one.
     """
-    value = decided(value)
+    value = guarded_value(value)
     if isinstance(value, (bool, int, float)):
         return bool(value)
     if getattr(value, "size", 0) == 1:

@@ -8,7 +8,7 @@ from gradcli.base.errors import Diagnostic, GradcliError, error
 from gradcli.base.lazy import np
 from gradcli.engine.record.tensor import Tensor, leaf
 from gradcli.engine.record.variable import Variable
-from gradcli.lang.running.calls import as_tensor, decided, one_of
+from gradcli.lang.running.calls import as_tensor, guarded_value, one_of
 from gradcli.ops.values import (
     DTYPES,
     cast,
@@ -47,12 +47,12 @@ def declare(run: Running, d: Declaration, initial: Any, attributes: Mapping[str,
             raise _at(d.spans[f"{name} name"], "E0208", f"`{d.keyword}` has no attribute `{name}`",
                       one_of(name, ATTRIBUTES[d.keyword]))
     given = d.name in run.given and d.keyword != "const"
-    value = run.given[d.name] if given else decided(initial)
+    value = run.given[d.name] if given else guarded_value(initial)
     if value is None:
         raise _at(place, "E0203", f"`{d.name}` has no value",
                   f"give it with --at {d.name}=... or write {d.keyword} {d.name} = ...")
     if isinstance(value, list):
-        value = decided(as_tensor(value))
+        value = guarded_value(as_tensor(value))
     if isinstance(value, dict) or not (is_array(value) or isinstance(
             value, (float, int, bool, str))):
         raise _at(place if given else d.spans["value"], "E0306", f"`{d.name}` needs a number",
@@ -139,7 +139,7 @@ def _check_domain(d: Declaration, value: Any, domain: Any, given: bool) -> None:
     if isinstance(value, str):
         raise _at(place, "E0405", f"`{d.name}` is a text and has no domain", "leave domain out")
     try:
-        ends = np.asarray(decided(as_tensor(domain)), dtype=float)
+        ends = np.asarray(guarded_value(as_tensor(domain)), dtype=float)
     except (GradcliError, TypeError, ValueError):
         ends = np.zeros(0)
     if ends.shape != (2,) or not ends[0] <= ends[1]:

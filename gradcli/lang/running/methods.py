@@ -14,8 +14,8 @@ from gradcli.lang.running.calls import (
     is_number,
     kind_of,
     no_operand,
+    one_each,
     one_of,
-    spread,
 )
 from gradcli.lang.running.tapes import FileTape
 from gradcli.lang.running.verbs import asked, tensors
@@ -153,7 +153,7 @@ def _question(how: str) -> Method:
             tensors(target, "target", _refused), tensors(sources, "source", _refused))
         keywords: dict[str, Any] = {"unconnected_gradients": options[-1]}
         if how == "gradient" and options[0] is not None:
-            keywords["output_gradients"] = spread(target, options[0])
+            keywords["output_gradients"] = one_each(target, options[0])
         if tape.recording and not tape.persistent:
             run.run.notes.append((
                 "recording-ended", f"`{tape.name}` is not persistent and stops recording at this"

@@ -31,7 +31,7 @@ DERIVED = {2: "write the function alone: `gradcli hess` gives its second derivat
 PLAIN = (c.BINARY, c.PUSH, c.UNARY)
 
 
-class Names:
+class NameCheck:
     """The names that one pass over a program finds.
 
     order: variables, inputs and other names in order of first appearance.

@@ -12,7 +12,7 @@ from gradcli.engine.record.tensor import Tensor, leaf
 from gradcli.lang.running.calls import NoGradient, is_number, own, plain_structure
 from gradcli.lang.running.interpreter import execute
 from gradcli.lang.running.machine import run_code
-from gradcli.lang.running.names import Names
+from gradcli.lang.running.names import NameCheck
 from gradcli.lang.running.run import Target, of_tape
 from gradcli.lang.running.running import MAX_STEPS, Running
 from gradcli.lang.syntax.code import CONSTANTS, DEFINE, PUSH
@@ -49,7 +49,7 @@ class Program:
             from gradcli.lang.running.lines import lower
 
             self.lines = lower(self.statements)
-        self.names = Names(self.statements)
+        self.names = NameCheck(self.statements)
 
     # --- running ------------------------------------------------------------------------------
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from gradcli.base.errors import error
 from gradcli.engine.record.tensor import Tensor
 from gradcli.engine.tapes.custom import custom_gradient, give_rule
-from gradcli.lang.running.calls import NoGradient, is_number, kind_of, spread
+from gradcli.lang.running.calls import NoGradient, is_number, kind_of, one_each
 from gradcli.lang.syntax import code as c
 from gradcli.ops import lookup
 from gradcli.ops.kinds import UNREGISTERED
@@ -80,7 +80,7 @@ def _gradient(run: Running, function: Function, rule: Function, local: Mapping[s
 
     def of_arguments(found: Any) -> list[Any]:
         # `return 1, 2` is a tensor of two numbers, and means one for each.
-        found = spread([*arguments], found) if len(arguments) > 1 else found
+        found = one_each([*arguments], found) if len(arguments) > 1 else found
         found = found if isinstance(found, list) else [found]
         if len(found) != len(arguments):
             raise error("E0314", f"the gradient of `{name}` gives {len(found)} gradient"

@@ -6,7 +6,7 @@ from gradcli.base.errors import GradcliError, error
 from gradcli.engine.record.record import fresh_id
 from gradcli.engine.record.structure import flatten
 from gradcli.engine.record.tensor import Tensor, core_shape, leaf, value_of
-from gradcli.lang.running.calls import as_tensor, decided, is_number
+from gradcli.lang.running.calls import as_tensor, guarded_value, is_number
 from gradcli.lang.running.run import Printed
 from gradcli.ops.table.shapes import whole
 
@@ -41,7 +41,7 @@ def _range(run: Running, args: list[Any], named: Mapping[str, Any]) -> range:
     if not 1 <= len(args) <= 3:
         raise error("E0207", f"`range` takes 1 to 3 arguments, not {len(args)}",
                     help="write range(n) or range(start, stop, step)", about=("beyond", 3))
-    bounds = [whole(decided(as_tensor(a)), "a bound of a range") for a in args]
+    bounds = [whole(guarded_value(as_tensor(a)), "a bound of a range") for a in args]
     if len(bounds) == 3 and not bounds[2]:
         raise error("E0303", "the step of a range must not be 0", help="write 1 or -1",
                     about=("value", args[2]))

@@ -101,7 +101,7 @@ def _unconnected(named: Mapping[str, Any]) -> bool:
     return is_zero(named["unconnected_gradients"])
 
 
-class Window:
+class RecordedPart:
     """The part of the trace in which the derivatives of a verb are computed: the entries, and which
     values in them are derivatives.
     """
@@ -126,19 +126,19 @@ class Window:
         return records.current().derived if self.tape is None else self.tape.derived
 
 
-def _window(name: str) -> Window:
+def _window(name: str) -> RecordedPart:
     """Return the implicit tape of the file, or the innermost of its own that is open.
 
     Raises E0502 where the file has tapes of its own and none is open here.
     """
     record = records.current()
     if record.everything:
-        return Window(None)
+        return RecordedPart(None)
     from gradcli.engine.tapes.tape import GradientTape
 
     for tape in reversed(record.tapes):
         if isinstance(tape, GradientTape):
-            return Window(tape)
+            return RecordedPart(tape)
     raise error("E0502", f"`{name}` needs a tape, and none is open here",
                 help="use it inside the block of a tape, or ask one: t.gradient(y, x)")
 
@@ -159,7 +159,7 @@ def _several(given: Any, count: int) -> list[Any]:
 
 
 def _filled(found: Any, target: Any, source: Tensor, shape: Sequence[int], zero: bool,
-            window: Window) -> Any:
+            window: RecordedPart) -> Any:
     """Return a derivative; for None a 0 where that is known or asked for, else a `NoGradient`."""
     if found is not None:
         return found
@@ -213,7 +213,7 @@ def _jacobian(run: Running, args: list[Any], named: Mapping[str, Any]) -> Any:
         for j, s in zip(found, sources, strict=True)])
 
 
-def _jacobians(target: Tensor, sources: Sequence[Tensor], window: Window) -> list[Any]:
+def _jacobians(target: Tensor, sources: Sequence[Tensor], window: RecordedPart) -> list[Any]:
     found = calculus.jacobian(target, sources, emit=True, entries=window.entries)
     return [None if j is None else calculus.as_derivative(j, [target], s)
             for j, s in zip(found, sources, strict=True)]
@@ -282,20 +282,20 @@ def prime(run: Running, name: str, order: int, points: list[Any],
     u = positive(x) if type(x) is Tensor else leaf(x)
     first = fresh_id()
     if records.current().everything:
-        found = _followed(run, function, op, u, order, Window(None), local)
+        found = _followed(run, function, op, u, order, RecordedPart(None), local)
     else:
         from gradcli.engine.tapes.tape import GradientTape
 
         # The file's tapes need not watch the point: it has a tape of its own.
         with GradientTape(persistent=True) as tape:
             tape.watch(u)
-            found = _followed(run, function, op, u, order, Window(tape), local)
+            found = _followed(run, function, op, u, order, RecordedPart(tape), local)
     target = found.target if isinstance(found, NoGradient) else found
     return asked(run, "prime", None, target, u, found, first)
 
 
 def _followed(run: Running, function: Function | None, op: Op | None, u: Tensor, order: int,
-              window: Window, local: dict[str, Any] | None) -> Any:
+              window: RecordedPart, local: dict[str, Any] | None) -> Any:
     """Return the derivative of a function or operation at `u`."""
     if function is None:
         y = call_operation(op, [u], {})  # type: ignore[arg-type]
