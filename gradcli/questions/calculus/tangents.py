@@ -278,7 +278,7 @@ def _sigmas(point: Point, sigma: Mapping[str, Any]) -> list[float]:
                             "give one for each, or one for all")
         for k, v in zip(places, values, strict=True):
             if not 0 <= v < float("inf"):
-                raise in_option("E0834", f"the uncertainty of `{name}` is {v:g}, which is no"
+                raise in_option("E0834", f"the uncertainty of `{name}` is {v:g}, which is not a"
                                 " finite number from 0 on", f"{name}={v:g}", "--sigma",
                                 "give a standard deviation, such as 0.1")
             found[k] = v
