@@ -346,5 +346,6 @@ def test_the_links_of_the_page_lead_somewhere() -> None:
 
 def test_the_page_is_short() -> None:
     lines = PAGE.read_text(encoding="utf-8").splitlines()
-    assert len(lines) < 260
+    # Its tables are the catalogue, which grows.
+    assert len([line for line in lines if not line.startswith("|")]) < 175
     assert [line for line in lines if len(line) > 100 and not line.startswith("|")] == []

@@ -119,3 +119,38 @@ def test_every_path_of_the_architecture_exists() -> None:
 
 def test_the_rooms_of_the_architecture_are_those_of_the_imports() -> None:
     assert tuple(re.findall(r"^\| `(\w+)/`", ARCHITECTURE, re.MULTILINE)) == ROOMS[1:]
+
+
+# --- docs/contributing.md ---------------------------------------------------------------------
+
+CONTRIBUTING = (ROOT / "docs/contributing.md").read_text(encoding="utf-8")
+DIFFS = re.findall(r"^```diff (\S+)\n(.*?)^```$", CONTRIBUTING, re.MULTILINE | re.DOTALL)
+# What is made for trial.
+NEW = {"samples/none/source-empty.txt", "gradcli/render/org.py",
+       "gradcli/schemas/curvature.schema.json", "samples/errors/CODE-name.txt"}
+
+
+def test_every_path_of_contributing_exists() -> None:
+    named = set(re.findall(r"\b((?:gradcli|tests|docs|samples)/[\w./-]*\w/?)", CONTRIBUTING))
+    assert len(named) > 40
+    assert {name for name in named if not (ROOT / name).exists()} == NEW
+    links = re.findall(r"\]\((\w+\.md)\)", CONTRIBUTING)
+    assert links
+    assert all((ROOT / "docs" / link).exists() for link in links)
+
+
+@pytest.mark.parametrize(("path", "diff"), DIFFS, ids=[path for path, _ in DIFFS])
+def test_the_lines_around_a_change_are_in_its_file(path: str, diff: str) -> None:
+    """Those that stay and those that go; what is added is not there yet."""
+    there = (ROOT / path).read_text(encoding="utf-8").splitlines()
+    lines = diff.splitlines()
+    assert {line[:1] for line in lines} <= {" ", "+", "-"}
+    before = [line[1:] for line in lines if not line.startswith("+")]
+    assert [line for line in before if line not in there] == []
+    assert [line[1:] for line in lines if line.startswith("+def") and line[1:] in there] == []
+
+
+def test_contributing_is_short() -> None:
+    lines = CONTRIBUTING.splitlines()
+    assert len(lines) <= 250
+    assert [line for line in lines if len(line) > 100] == []
