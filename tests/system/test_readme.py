@@ -142,12 +142,11 @@ def test_every_path_of_contributing_exists() -> None:
 @pytest.mark.parametrize(("path", "diff"), DIFFS, ids=[path for path, _ in DIFFS])
 def test_the_lines_around_a_change_are_in_its_file(path: str, diff: str) -> None:
     """Those that stay and those that go; what is added is not there yet."""
-    there = (ROOT / path).read_text(encoding="utf-8").splitlines()
+    there = "\n" + (ROOT / path).read_text(encoding="utf-8")
     lines = diff.splitlines()
     assert {line[:1] for line in lines} <= {" ", "+", "-"}
-    before = [line[1:] for line in lines if not line.startswith("+")]
-    assert [line for line in before if line not in there] == []
-    assert [line[1:] for line in lines if line.startswith("+def") and line[1:] in there] == []
+    assert "\n".join(["", *[line[1:] for line in lines if not line.startswith("+")]]) in there
+    assert [line for line in lines if line.startswith("+def") and line[1:] in there] == []
 
 
 def test_contributing_is_short() -> None:
