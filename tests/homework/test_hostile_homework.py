@@ -248,7 +248,7 @@ def test_slow_answers(answer: str) -> None:
 
 
 def test_what_is_too_slow_is_left_to_a_person() -> None:
-    found = verdict_of(chain("E1(#x)"))
+    found = verdict_of(chain("digamma(#x)"))
     assert (found["verdict"], found["score"]) == ("undecided", 0.0)
     assert "a person has to look at it" in found["message"]
 
