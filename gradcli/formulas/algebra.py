@@ -331,7 +331,7 @@ def _is_shifted(term: Term) -> bool:
 
 
 def _may_multiply(exponent: Term, n: int) -> bool:
-    """Whether (b^e)^n is b^(e*n), but for poles."""
+    """Return whether (b^e)^n is b^(e*n) for real numbers, but for poles."""
     return exponent.kind != NUMBER or n == 1 or whole(exponent.value) is not None or (
         whole(numbers.times(exponent.value, Fraction(n))) is None) or n < 0
 
@@ -359,7 +359,8 @@ def power(a: Algebra, base: Term, exponent: Term) -> Term:
 
 
 def _out_of_root(a: Algebra, base: Term, exponent: Term) -> Term | None:
-    """What is positive goes out of a root: sqrt(4*x) is 2*sqrt(x)."""
+    """Take positive factors out of a root, sqrt(4*x) to 2*sqrt(x); return None if there are none.
+    """
     fixed = [(b, e) for b, e in base.items if constant(b) and e.kind == NUMBER]
     root = _root(base.value) if exponent.value in (HALF, -HALF) else None
     if not fixed and (root is None or root == 1):
@@ -374,7 +375,7 @@ def _out_of_root(a: Algebra, base: Term, exponent: Term) -> Term | None:
 
 
 def constant(term: Term) -> bool:
-    """Whether a term is pi or e."""
+    """Return whether a term is pi or e."""
     return term.kind == NAME and bool(term.attributes)
 
 

@@ -101,7 +101,9 @@ def _index(a: Algebra, args: Sequence[Term], attributes: dict[str, Any], shape: 
 
 
 def _put_there(a: Algebra, x: Term, where: Sequence[Any], shape: Shape) -> Term | None:
-    """What was put at some places of zeros, where it is taken out there; zeros elsewhere."""
+    """Return the slice of a scatter into zeros: what was scattered if both have the same places,
+    zeros if they share none; None where that is not known.
+    """
     if size(x.shape) > LARGE:
         return None
     numbers = np.arange(size(x.shape)).reshape(x.shape)

@@ -71,8 +71,8 @@ def _read(entry: Entry) -> Iterable[int | None]:
 
 
 def _of_custom(a: Algebra, entry: Entry, known: Mapping[int, Term]) -> Term:
-    """What a custom function returned: several values are one vector. Raises E0804 where arrays of
-    unknown shapes among them depend on nothing.
+    """Return the term of a custom function's result: several values are one vector. Raises E0804
+    where it returns several constant arrays whose sizes are unknown.
     """
     op: Any = entry[OP]
     shape = shape_of(entry[ANS])
@@ -163,9 +163,10 @@ def _of_entry(a: Algebra, entry: Entry, known: Mapping[int, Term], in_rules: boo
 
 
 def guarded(a: Algebra, args: Sequence[Term]) -> Term | None:
-    """What a rule of the table chooses away from the points that it guards against: the logarithm
-    in d/dy x^y at x <= 0, the exponent in d/dx x^y where both are 0. The slopes of a choice,
-    which are 0 on one side, look alike and stay.
+    """Return the side of a choice that a rule of the table takes away from the points that it
+    guards against, and note the condition: the logarithm in d/dy x^y at x <= 0, the exponent in
+    d/dx x^y where both are 0. Return None for other choices, such as the slopes of one, which are 0
+    on one side.
     """
     condition, first, second = args
     either = condition.args if condition.is_call("logical_or") else (condition,)
@@ -338,7 +339,9 @@ class OnRecord:
         self.places = {id(entry[PLACE]) for entry in history}
 
     def has_own_rules(self, ids: Sequence[int | None]) -> bool:
-        """Whether functions with rules of the file lead to these."""
+        """Return whether a function with a gradient of the file is among what these ids were made
+        of.
+        """
         history = self.record.history()
         found = ancestry(history, ids)
         return any(e[OUT] in found and TABLE.get(e[OP].name) is not e[OP] for e in history)

@@ -165,7 +165,9 @@ class _Traced(Symbolic):
 
 
 def _spelled(name: str) -> Callable[..., Term | None]:
-    """What formulas write for a row that only rules use."""
+    """Return the rule that writes a row which only derivative rules use in terms of rows of
+    formulas.
+    """
     def rule(a: Algebra, n: Term, *terms: Term) -> Term | None:
         if n.kind != NUMBER:
             return None
@@ -205,7 +207,8 @@ RULES: dict[str, Callable[..., Term | None]] = {
 
 
 def rewritten(a: Algebra, op: Op, args: Sequence[Term]) -> Term | None:
-    """What an elementwise operation on terms is written as; None where it stays a call."""
+    """Return the term of an elementwise operation as formulas write it; None where it stays a call.
+    """
     rule = RULES.get(op.name)
     if rule is not None:
         return rule(a, *args)
@@ -273,13 +276,13 @@ NOT_NEGATIVE = frozenset(("abs", "relu", "sqrt", "square"))
 
 
 def positive(term: Term) -> bool:
-    """Whether a term is positive wherever it is defined, but for rounding."""
+    """Return whether a term is positive wherever it is defined, but for rounding."""
     return _sign(term, True, {})
 
 
 def _sign(term: Term, strict: bool, known: dict[tuple[int, bool], bool]) -> bool:
-    """Whether a term is positive, or not negative if that is not strict. known: what was found;
-    terms nest without a limit, so what is too deep to look at has no sign.
+    """Return whether a term is positive, or if not strict, whether it is not negative. known: the
+    results so far; terms nest without a limit, and one nested too deep counts as without a sign.
     """
     key = term.number, strict
     if key not in known:
@@ -314,8 +317,8 @@ def _is_even(exponent: Term) -> bool:
 
 
 def implied(terms: Iterable[Term]) -> set[tuple[Term, str]]:
-    """What holds wherever terms are defined: log(x) and powers of x need x > 0. What only one side
-    of a choice needs is left out.
+    """Return the conditions that hold wherever the terms are defined: log(x) and fractional powers
+    of x need x > 0. Conditions of one side of a choice are left out.
     """
     found: set[tuple[Term, str]] = set()
     for term in reached(terms, lambda t: t.args[:1] if t.is_call("where") else t.parts()):
@@ -335,7 +338,7 @@ def implied(terms: Iterable[Term]) -> set[tuple[Term, str]]:
 # Sums with what all summands have in common in front of them; terms made again of other parts.
 
 def factored(a: Algebra, terms: Sequence[Term]) -> list[Term]:
-    """The same terms with what all summands of a sum have in common in front of it."""
+    """Return the terms with common factors of all summands taken out of their sums."""
     found: dict[int, Term] = {}
     before = dict(a.conditions)
     for term in a.table.of(terms):

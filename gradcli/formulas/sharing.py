@@ -1,4 +1,4 @@
-"""What stands more than once in a formula, and gets a name where that makes the whole shorter."""
+"""Common subexpressions of a formula, which get a name where that makes the whole shorter."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LONGEST = 3_000
 
 
 def negative_power(exponent: Term) -> bool:
-    """Whether a factor stands below the line."""
+    """Return whether a factor with this exponent stands in the denominator."""
     if exponent.kind == SUM:
         return exponent.value <= 0 and all(c < 0 for _, c in exponent.items)
     return exponent.kind in (NUMBER, PRODUCT) and exponent.value < 0
@@ -116,7 +116,7 @@ DEPTH = 40
 
 
 def _too_deep(graph: Units, chosen: Collection[int]) -> set[int]:
-    """What gets a name because it is nested too deep."""
+    """Return the numbers of the units that get a name because they are nested deeper than DEPTH."""
     found: set[int] = set()
     depths: list[int] = []
     for k, (term, args) in enumerate(zip(graph.terms, graph.args, strict=True)):
@@ -129,7 +129,9 @@ def _too_deep(graph: Units, chosen: Collection[int]) -> set[int]:
 
 
 def _chosen(graph: Units, asked: Sequence[int], lengths: Lengths) -> set[int]:
-    """What looks worth a name, the largest first."""
+    """Return the numbers of the units that are used so often that a name may pay, larger ones
+    first.
+    """
     size = lengths(graph.terms, {})
     names = {k for k, t in enumerate(graph.terms) if t.kind == NAME and not t.attributes}
     varying = set(names)
@@ -154,7 +156,8 @@ OVERHEAD = 6
 
 def _useless(graph: Units, asked: Sequence[int], chosen: Sequence[int], lengths: Lengths,
              prefix: str) -> set[int]:
-    """What does not pay with a name, those of its parts considered."""
+    """Return the numbers of the chosen units whose name does not pay, since their parts have names.
+    """
     named = {k: f"{prefix}{n}" for n, k in enumerate(chosen, 1)}
     uses = graph.uses(asked, lambda k, _: k in named)
     size = lengths(graph.terms, {graph.terms[k].number: name for k, name in named.items()})

@@ -62,11 +62,11 @@ class Term:
         return self.op
 
     def is_call(self, *names: str) -> bool:
-        """Whether it is one of these operations."""
+        """Return whether the term is a call of one of these operations."""
         return self.op is not None and self.op.name in names
 
     def is_number(self, value: int | None = None) -> bool:
-        """Whether it is a number, or this one."""
+        """Return whether the term is a number, and if a value is given, this number."""
         return self.kind == NUMBER and (value is None or self.value == value)
 
     def __repr__(self) -> str:
@@ -124,7 +124,7 @@ class TermTable(Graph):
         return self.term((NAME, name, "constant"), NAME, (), value=name, attributes={"constant": 1})
 
     def has_name(self, name: str) -> bool:
-        """Whether a name of the file is spelled so."""
+        """Return whether a name of the file is spelled so."""
         return (NAME, name) in self.known
 
     def array(self, value: Any) -> Term:

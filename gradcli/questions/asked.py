@@ -1,4 +1,5 @@
-"""What a file asks for by itself: its questions, what their values are called and were then."""
+"""The questions that a file asks by itself, with the names and the values of their operands then.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the digits of an answer are worth: whether so many may have cancelled that it is told."""
+"""The worth of an answer's digits: a note where many of them may have cancelled."""
 
 from __future__ import annotations
 

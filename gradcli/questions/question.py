@@ -1,4 +1,4 @@
-"""What was asked of a program, and what every kind of answer needs of it."""
+"""A question to a program, and the parts that every kind of answer needs."""
 
 from __future__ import annotations
 

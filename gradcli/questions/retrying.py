@@ -1,4 +1,4 @@
-"""The same question to a changed text at a moved point, by which rewrites are tried."""
+"""Questions asked again of a changed text at a moved point, by which rewrites are tried."""
 
 from __future__ import annotations
 

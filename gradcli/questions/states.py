@@ -1,4 +1,4 @@
-"""Which state of a variable an answer belongs to: `w.assign(2)` gives it another than its first.
+"""The state of a variable that an answer belongs to: `w.assign(2)` begins a second one.
 
 A derivative with respect to a variable is one with respect to all of its states that the target
 reads. Where that is one, it is the point of the answer.

@@ -1,4 +1,5 @@
-"""How answers and errors look: a layout per kind of answer, a writer per format, pages between.
+"""The layout of answers and errors: one layout per kind of answer, one writer per format, pages
+between them.
 
 An answer is a plain dict of the shape that the schemas in `gradcli/schemas` describe, made of
 dicts, lists, strings, numbers, booleans and None. Layouts read a missing key as absent and know no

@@ -1,4 +1,4 @@
-"""What changes in a text, as a unified diff that `patch` reads."""
+"""Changes of a text as a unified diff that `patch` reads."""
 
 from __future__ import annotations
 

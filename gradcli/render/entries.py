@@ -163,8 +163,8 @@ def reasons(items: Named) -> list[Remark]:
 
 
 def notes(items: Named) -> list[Remark]:
-    """The same of each distinct note, which is told once for each line. What is wrong with a value
-    is told once, where a derivative has the same cause with what became of it.
+    """Return a remark for each distinct note, once per line of the file. A note without a
+    derivative's name is left out where a derivative has a note with the same code and location.
     """
     once: dict[Any, Any] = {}
     for name, value, item in items:
@@ -205,7 +205,7 @@ def unused(remarks: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def same(remark: dict[str, Any], wrt: Any) -> tuple[Any, ...]:
-    """What is equal in remarks that say the same of two sources."""
+    """Return a key that is equal for remarks that say the same about two sources."""
     before, way, _, after = _about(remark, wrt)
     place = () if _is_unused(remark) else (remark.get("line"), remark.get("column"))
     return remark.get("code"), before, way, after, place, remark.get("fix")
@@ -249,7 +249,8 @@ def listed(names: list[str]) -> str:
 
 
 def count(items: Named) -> int:
-    """How many derivatives there are: what has no name concerns all of them."""
+    """Return the number of derivatives; items without a name concern all of them and do not count.
+    """
     return sum([1 for name, _, _ in items if name])
 
 
@@ -260,7 +261,7 @@ def told(names: list[str], remark: dict[str, Any]) -> str:
 
 
 def disagrees(check: dict[str, Any]) -> bool:
-    """Whether an independent result differs, by its own word or else by TOLERANCE."""
+    """Return whether an independent result differs: by its field `agrees`, or else by TOLERANCE."""
     difference = check.get("difference")
     if check.get("agrees") is not None or difference is None:
         return check.get("agrees") is False

@@ -17,7 +17,7 @@ SUMMARISED = 60
 
 
 def count(value: Any) -> int:
-    """How many numbers there are in nested lists; 1 for a scalar or None."""
+    """Return the number of elements of nested lists; 1 for a scalar or None."""
     product = 1
     for axis in numbers.shape(value):
         product *= axis

@@ -102,7 +102,9 @@ def _place(
     source: Source, span: Span, label: str, primary: bool, pad: int, paint: Paint, width: int,
     encoding: str, wrapped: bool,
 ) -> list[str]:
-    """Where it is and the line that stands there; a file without text has its name only."""
+    """Return the location and the line of a span, with marks below; of a file without text the name
+    only.
+    """
     arrow = paint(_BLUE, f" {' ' * pad}{'-->' if primary else ':::'}")
     if not source.text:
         return [f"{arrow} {visible(source.name)}"]
@@ -191,7 +193,7 @@ def _width(cells: Iterable[Cell]) -> int:
 
 
 def _cell(character: str, encoding: str = "utf-8") -> Cell:
-    """What is shown for a character, and how many columns it takes."""
+    """Return the text that is shown for a character, and the number of columns it takes."""
     if " " <= character <= "~":
         return character, 1
     if character == "\t":

@@ -79,7 +79,7 @@ def aligned(texts: Sequence[str]) -> list[str]:
 
 
 def _point(text: str) -> int:
-    """How many characters stand before the decimal point, or before where it would be."""
+    """Return the number of characters before the decimal point, or before where it would be."""
     at = 1 if text[:1] in ("-", "+") else 0
     start = at
     while at < len(text) and text[at].isdigit():
@@ -143,7 +143,7 @@ def shape(value: Any) -> tuple[int, ...]:
 
 
 def regular(value: Any) -> bool:
-    """Whether nested lists are an array: no dicts, and all lists of a level of one shape."""
+    """Return whether nested lists are an array: no dicts, and all lists of a level of one shape."""
     if isinstance(value, dict):
         return False
     if not isinstance(value, list) or not value:

@@ -25,10 +25,10 @@ ENDS = (40, 10)     # rows of a long table that a terminal shows, first and last
 
 
 class Page:
-    """The same said for three readers. fields: names and values, for shells. records: one table,
-    its head first, for spreadsheets. blocks: for people. screen: the blocks of a terminal, if it
-    has others, latex: those of LaTeX. told: what goes to standard error where a format has no room
-    for it. digits: of numbers for people; None for all.
+    """An answer in the forms that its readers need. fields: names and values, for shells. records:
+    one table, its head first, for spreadsheets. blocks: for people. screen: the blocks of a
+    terminal, if it has others, latex: those of LaTeX. told: what goes to standard error where a
+    format has no room for it. digits: of numbers for people; None for all.
     """
 
     __slots__ = ("blocks", "digits", "fields", "latex", "records", "screen", "told")
@@ -186,7 +186,7 @@ class Grid(NamedTuple):
 
 
 class Rich(NamedTuple):
-    """What rich lays out, for a terminal only."""
+    """A block that rich lays out, for a terminal only."""
 
     renderable: Any
     gap: bool = False

@@ -29,8 +29,9 @@ class Progress:
 
     def __call__(self, items: Iterable[Any], total: int | None,
                  until: Callable[[Any], int] | None = None) -> Generator[Any]:
-        """The same items; total: how many there are, if that is known. until: of items that are
-        not counted one by one, how much of the total is done with this one.
+        """Yield the items, with a bar of progress where they take long. total: how many there are,
+        or None. until: returns how much of the total is done with an item, where items do not count
+        one each.
         """
         started = shown = monotonic()
         done = 0

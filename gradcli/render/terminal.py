@@ -293,7 +293,7 @@ def _width(columns: Sequence[Column]) -> int:
 
 
 def _stripped(columns: list[Column]) -> list[Column]:
-    """The same without blanks at the ends of lines."""
+    """Return the columns without blanks at the ends of lines."""
     head, cells = columns[-1]
     return [*columns[:-1], (head, [([line.rstrip() for line in lines], style)
                                    for lines, style in cells])]

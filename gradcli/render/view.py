@@ -1,4 +1,4 @@
-"""What one terminal can show: numbers, texts and names as lines, and tables of them.
+"""The abilities of one terminal: numbers, texts and names as lines, and tables of them.
 
 What comes from a file or a user goes through `View.text` or `View.cell`, which show unprintable
 characters as escapes and are never read as markup. rich is imported inside functions.
@@ -26,7 +26,8 @@ RULE, PARTIAL = "\u2500", "\u2202\u00b2"
 
 
 class View:
-    """How to show: digits, the width and what the encoding can express. whole: arrays in full."""
+    """The settings of a terminal: digits, its width and its encoding. whole: show arrays in full.
+    """
 
     __slots__ = ("digits", "encoding", "fancy", "summarised", "whole", "width")
 
@@ -67,7 +68,7 @@ class View:
         return layout.inline(value, self.digits)
 
     def large(self, value: Any, limit: int = layout.SUMMARISED) -> bool:
-        """Whether an array is to be summarised."""
+        """Return whether an array is to be summarised."""
         return not self.whole and layout.count(value) > limit
 
     def name(self, name: str, width: int = NAME) -> Lines:
@@ -103,7 +104,7 @@ class View:
 
 
 def widest(lines: Iterable[str]) -> int:
-    """How many columns of the terminal the longest line takes."""
+    """Return the number of terminal columns that the longest line takes."""
     from rich.cells import cell_len
 
     return max(map(cell_len, lines), default=0)

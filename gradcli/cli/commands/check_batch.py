@@ -201,7 +201,7 @@ def blocks(stream: BinaryIO) -> Iterator[list[Line] | None]:
 
 
 def _has_more(stream: BinaryIO) -> bool:
-    """Whether a read would not wait; where that cannot be told, it would."""
+    """Return whether a read would not wait; False where that cannot be known."""
     from select import select
 
     try:

@@ -1,4 +1,4 @@
-"""Where an answer goes and in which format."""
+"""The destination and the format of an answer."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ BARE = ("plain", "csv", "tsv")
 
 
 class Output:
-    """Where -o and --format send an answer. path: a file, or None for standard output. format: by
-    default what the name of the file says, else tables for people, plain lines for programs.
+    """The destination that -o and --format choose. path: a file, or None for standard output.
+    format: by default that of the file's ending, else tables for people, plain lines for programs.
     """
 
     __slots__ = ("_environment", "_options", "format", "path", "to_terminal")
@@ -36,13 +36,13 @@ class Output:
         self.format = options.chosen() or ("table" if self.to_terminal else "plain")
 
     def encoding(self) -> str:
-        """What the text may hold."""
+        """Return the encoding of the destination."""
         if self.path is not None:
             return "utf-8"
         return getattr(self._environment.stdout, "encoding", None) or "ascii"
 
     def color(self) -> bool:
-        """Whether to colour it: never a file."""
+        """Return whether to colour the answer: never in a file."""
         return self.path is None and self._environment.color(
             self._environment.stdout, self._options.color)
 
@@ -87,7 +87,7 @@ class Output:
             write_file(self.path, text)
 
     def put_bytes(self, data: bytes) -> None:
-        """The same with a picture."""
+        """Write the bytes of a picture to the destination."""
         if self.path is None:
             with self._environment.output() as stream:
                 stream.write(data)
@@ -98,11 +98,11 @@ class Output:
                 file.write(data)
 
     def bare(self) -> bool:
-        """Whether there is something to say that the format has no room for."""
+        """Return whether remarks go to standard error, since the format has no room for them."""
         return self.format in BARE and not self._options.quiet
 
     def remark(self, text: str) -> None:
-        """What has no room in the answer goes where messages go."""
+        """Write a remark that has no room in the answer to where messages go."""
         self._environment.tell(text)
 
 

@@ -90,7 +90,7 @@ def _answer(program: Program, options: QuestionOptions, environment: Environment
 
 
 def told(blocks: Iterator[Done]) -> Generator[Done]:
-    """The same blocks. Raises E0738 where an executor has lost its workers."""
+    """Yield the blocks. Raises E0738 where an executor has lost its workers."""
     try:
         yield from blocks
     except Exception as problem:
@@ -118,7 +118,7 @@ def _format(options: QuestionOptions, environment: Environment, table: Table) ->
 
 
 def _stream(options: QuestionOptions, environment: Environment, chosen: str) -> Any:
-    """Where the rows go: a context manager."""
+    """Return the context manager of the stream that rows are written to."""
     path = None if options.output == "-" else options.output
     if chosen == "table":
         return Gathered(path, options, environment)
@@ -141,17 +141,17 @@ def _packed(path: str) -> Iterator[BinaryIO]:
 
 
 def _has_bar(options: QuestionOptions, environment: Environment, chosen: str) -> bool:
-    """Whether progress is shown: on a terminal, unless rows come out on it meanwhile."""
+    """Return whether progress is shown: on a terminal, unless rows come out on it meanwhile."""
     between = options.output in (None, "-") and chosen != "table" and (
         environment.terminal(environment.stdout))
     return environment.terminal(environment.stderr) and not options.quiet and not between
 
 
 class Report:
-    """What went wrong at some rows, for standard error. missing: whether a gradient was None. bad:
-    how many rows have a number that is NaN or infinite, first_bad: the first of them; doubtful,
-    first_doubtful: the same of rows with a number that may be wrong. left_out: what derivatives
-    leave out.
+    """The problems of rows, for standard error. missing: points where a gradient was None, by
+    target. bad: how many rows have a number that is NaN or infinite, first_bad: the first of them.
+    doubtful, first_doubtful: likewise of rows with a number that may be wrong. left_out: what
+    derivatives leave out.
     """
 
     __slots__ = ("bad", "doubtful", "environment", "first_bad", "first_doubtful", "job",
@@ -230,7 +230,7 @@ class Report:
         self.environment.tell(said)
 
     def _explain_bad(self) -> None:
-        """How many rows have NaN or infinity, and why the first one has."""
+        """Tell how many rows have NaN or infinity, and why the first one has."""
         if self.first_bad is None:
             return
         from gradcli.render import remarks
@@ -242,8 +242,8 @@ class Report:
               + remarks.text(QUESTIONS[self.job.command](self.job.ask(point))))
 
     def _explain_doubtful(self) -> None:
-        """How many rows may be wrong, since numbers on the way left the range of floats, or no step
-        was good enough.
+        """Tell how many rows may be wrong, since numbers on the way left the range of floats, or no
+        step was good enough.
         """
         if self.first_doubtful is None:
             return

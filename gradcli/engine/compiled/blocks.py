@@ -112,7 +112,9 @@ class Executor:
 
 
 class Lane:
-    """What one thread works in: buffers for blocks of so many rows, statements bound to them."""
+    """The memory of one thread: buffers for blocks of `rows` rows, and the statements bound to
+    them.
+    """
 
     __slots__ = ("copies", "rows", "slots", "statements")
 

@@ -43,7 +43,7 @@ NESTED = 6
 
 
 def is_scalar(recorded: Trace) -> bool:
-    """Whether all that is needed are Python numbers."""
+    """Return whether all inputs, answers and operands of a trace are Python numbers."""
     return all(type(v) is float for v in recorded.inputs.values()) and all(
         v is None or type(v) in SCALAR_TYPES for _, v in recorded.answers) and all(
         type(v) in SCALAR_TYPES for e in recorded.steps for v in (e[ANS], *e[VALUES]))
@@ -149,7 +149,7 @@ class Writer(Graph):
         return name
 
     def operand(self, entry: Entry, known: dict[int | None, Operand]) -> Operand:
-        """What an entry computes: a new value, or one that there is."""
+        """Return the operand that an entry computes: a new value, or the number of an equal one."""
         op: Op = entry[OP]
         operands = [known[i] if i in known else self.constant(v)
                     for i, v in zip(entry[IDS], entry[VALUES], strict=True)]
@@ -210,7 +210,7 @@ class Writer(Graph):
                 f" if v{value} {sign} {right}: raise {problem}")
 
     def steep(self, value: Operand | None) -> None:
-        """What is divided by: very small, it is in doubt."""
+        """Add the check that a divisor is not very small, since the quotient is in doubt there."""
         if isinstance(value, int) and value >= self.first:
             found, line = self.checks.setdefault(value, []), _not_small(value)
             if line not in found:

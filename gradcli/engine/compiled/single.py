@@ -130,8 +130,8 @@ class Replay:
         self.flushed = True
 
     def _is_extreme(self) -> bool:
-        """Whether a value on the way is very large or very small: then slopes may have left the
-        range of floats.
+        """Run the calls and return whether a value is very large or very small: then slopes may
+        have left the range of floats.
         """
         for function, operands, out in self.calls:
             if out is None:

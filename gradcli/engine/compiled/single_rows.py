@@ -198,8 +198,8 @@ def _contraction(entry: Entry, operands: Sequence[Any]) -> Into | None:
 
 def _matrices(term: str, stack: Sequence[str], rows: Sequence[str], columns: Sequence[str]
               ) -> Callable[[Any], Any]:
-    """How an array with axes named by letters is seen as a stack of matrices; no letter for rows or
-    columns: there is one.
+    """Return the view of an array, its axes named by letters, as a stack of matrices. Without
+    letters for rows or columns there is one row or column.
     """
     axes = [term.index(c) for c in (*stack, *rows, *columns)]
     units = (..., None, slice(None)) if columns else (..., None)

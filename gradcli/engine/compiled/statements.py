@@ -169,7 +169,7 @@ TOLERANCE = 4e-16
 
 
 def paired(found: Statements) -> Statements:
-    """The same statements with each np.sin and np.cos of float64 in terms of np.tan."""
+    """Return the statements with each np.sin and np.cos of float64 in terms of np.tan."""
     work = Statements(found.samples)
 
     def rule(step: Step, operands: list[Operand]) -> int:
@@ -210,7 +210,7 @@ def cosine(s: Any, a: Any, out: Any) -> None:
 
 
 def available() -> bool:
-    """Whether np.tan is vectorised here and exact enough: the same answer each time it is asked."""
+    """Return whether np.tan is vectorised on this machine and exact enough."""
     return _vectorised() and _exact()
 
 
@@ -245,7 +245,7 @@ def _exact() -> bool:
 # hold; other statements are taken over.
 
 def simplified(found: Statements) -> Statements:
-    """The same answers from fewer or cheaper steps."""
+    """Return statements with the same results in fewer or cheaper steps."""
     work = Simplifier(found.samples)
     return pruned(found.rewritten(work.statements, work.step))
 
@@ -286,7 +286,9 @@ class Simplifier:
         return self.put(step.function, *operands)
 
     def _is_float(self, step: Step, operands: Sequence[Operand]) -> bool:
-        """Whether all is float64; the condition of a choice is a truth value."""
+        """Return whether a step and its operands are float64, but for the condition of a choice,
+        which is a truth value, and constants, which may be integers.
+        """
         types = [self.statements.kind(o)[1] if isinstance(o, int) else np.result_type(o.value)
                  for o in operands]
         kinds = [dtype.char for dtype in types]
@@ -297,7 +299,7 @@ class Simplifier:
             if isinstance(o, int))
 
     def _is_spread(self, operands: Sequence[Operand]) -> bool:
-        """Whether constants make the value larger."""
+        """Return whether constants broadcast the step's result to a larger shape."""
         shapes = [self.statements.kind(o)[0] for o in operands if isinstance(o, int)]
         return bool(np.broadcast_shapes(*shapes) != self.current[0])
 

@@ -26,7 +26,7 @@ class Doubtful(Exception):
 
 
 class Trace:
-    """What ran at one point, with what decided it.
+    """The trace of a program at one point, with the values that decided its path.
 
     entries: in order, derivatives included. inputs: ids of the values that a point gives, in order,
     to the values. answers: (id, value) of what is wanted; what no input leads to is answered by its
@@ -76,8 +76,9 @@ WHOLE = frozenset((
 
 
 def mixes_points(entry: Entry, varies: Collection[int | None]) -> bool:
-    """Whether an operation does not leave an axis of points in front alone: because it looks at all
-    elements, or because it cannot tell this axis from one of an index that depends on the point.
+    """Return whether an operation does not leave an axis of points in front alone: because it looks
+    at all elements, or because it cannot tell this axis from one of an index that depends on the
+    point.
     """
     op, along = entry[OP], entry[ATTRIBUTES].get("axis") is not None
     return not op.elementwise and not along and (op.name in WHOLE or any(
@@ -85,15 +86,15 @@ def mixes_points(entry: Entry, varies: Collection[int | None]) -> bool:
 
 
 def may_fail(entry: Entry) -> bool:
-    """Whether an operation may refuse other values than those it ran on: what is not a formula of
-    floats, such as a matrix without an inverse.
+    """Return whether an operation may refuse other values than those it ran on: it is not a formula
+    of floats, such as a matrix inverse.
     """
     return not entry[OP].elementwise or any(
         type(v) is int and i is not None for v, i in zip(entry[VALUES], entry[IDS], strict=True))
 
 
 def holds(entry: Entry) -> bool:
-    """Whether an operation is a row of the table that calculates from its operands."""
+    """Return whether an operation is a row of the table that calculates from its operands."""
     op: Any = entry[OP]
     return op.name != "left_engine" and (op.elementwise or getattr(op, "arrays", None) is not None)
 
@@ -142,7 +143,7 @@ class Standing:
         raise NotImplementedError  # a stretch and a passage sweep in ways of their own
 
     def is_extreme(self) -> bool:
-        """Whether a number that it was run on is very large, or a constant very small (see
+        """Return whether a number that it was run on is very large, or a constant very small (see
         `gradcli.engine.sweeps.extremes`).
         """
         raise NotImplementedError  # a stretch and a passage keep their numbers in ways of their own

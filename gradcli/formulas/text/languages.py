@@ -263,11 +263,13 @@ class Latex(Writer):
         return f"{{{_braced(args[0], ATOM)}}}_{{{','.join(map(str, pattern))}}}", ATOM
 
     def missing(self, term: Term) -> Exception:
-        """What LaTeX lacks are axes, shapes and places."""
+        """Return the error of an operation on arrays: LaTeX has no axes, shapes and indices of
+        them.
+        """
         return self.no_arrays()
 
     def _tells(self, term: Term) -> bool:
-        """Whether the text of a row says all: axes and shapes have no place in it."""
+        """Return whether the text of a row says all: axes and shapes have no place in it."""
         op, x = term.operation, term.args[0]
         if op.name in ("sum", "mean", "max", "min"):
             return len(term.attributes["axis"]) == len(x.shape) and not term.attributes["keepdims"]
@@ -343,7 +345,7 @@ class Sympy(Scalars):
         return {"pi": "pi", "e": "E"}[name], ATOM
 
     def accepts(self, name: str) -> bool:
-        """What Python reads as this name."""
+        """Return whether a name is an identifier of Python and none of SymPy's."""
         return accepted(name) and name not in self.OTHERS
 
     def reserved(self, terms: Sequence[Term]) -> set[str]:

@@ -109,7 +109,7 @@ class Python(Arrays):
     lowered: ClassVar = LOWERED
 
     def accepts(self, name: str) -> bool:
-        """What Python reads as this name, and neither a keyword nor a module."""
+        """Return whether a name is an identifier of Python and no keyword or module in use."""
         return accepted(name) and name not in ("np", "math", "ops")
 
     def reserved(self, terms: Sequence[Term]) -> set[str]:
@@ -222,7 +222,7 @@ class Python(Arrays):
     op_mean = op_max = op_min = op_reduce_max = op_reduce_min = op_sum
 
     def call(self, term: Term, args: Sequence[Piece]) -> Piece:
-        """What is no plain call is NumPy's, too."""
+        """Return the text of a call; a row with a writer of its own needs NumPy, too."""
         if hasattr(self, "op_" + term.operation.name):
             self.needs.add("np")
         return super().call(term, args)
@@ -248,6 +248,6 @@ class Python(Arrays):
 
 
 def accepted(name: str) -> bool:
-    """Whether Python reads a name as it is written."""
+    """Return whether Python reads a name as it is written."""
     return name.isidentifier() and not keyword.iskeyword(name) and (
         unicodedata.normalize("NFKC", name) == name)

@@ -34,7 +34,7 @@ MAX_ELEMENTS = 10_000
 
 
 class Atoms:
-    """What formulas of one language are made of.
+    """The names and numbers of formulas in one language.
 
     needs: what a file has to import for the texts so far. names: those of the file that the
     language cannot have, to what they are called.
@@ -260,7 +260,7 @@ class Arithmetic(Atoms):
 
     def fraction(self, sign: str, above: str, up: Sequence[Piece], below: str,
                  down: Sequence[Piece]) -> Piece:
-        """The same where there is more than one factor."""
+        """Return a product or quotient of several factors as text."""
         over, under = [[*([number] if number else []), *[inside(f, POWER) for f in factors]]
                        for number, factors in ((above, up), (below, down))]
         text = "*".join(over) or self.whole(1)
@@ -298,7 +298,7 @@ class Writer(Arithmetic):
     lowered: ClassVar[Mapping[str, Callable[..., Term]]] = {}
 
     def accepts(self, name: str) -> bool:
-        """Whether the language can have a name."""
+        """Return whether the language can have a name."""
         return True
 
     def rename(self, names: Iterable[str], terms: Iterable[Term]) -> None:
@@ -461,7 +461,9 @@ def spelled(name: str) -> str:
 
 
 def _letters(character: str) -> str:
-    """What stands for a character of a name: alpha, 1 for a subscript, e for é, u732b."""
+    """Return the ASCII letters that replace a character of a name: alpha, 1 for a subscript, e for
+    é, u732b.
+    """
     plain = unicodedata.normalize("NFKC", character)
     words = unicodedata.name(plain, "").split() if len(plain) == 1 else []
     if words[:1] == ["GREEK"] and "LETTER" in words:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from gradcli.ops.kinds import Op
 
     class Options(TypedDict, total=False):
-        """How a program is run. max_steps: the budget of steps. max_bytes: what one array may take,
+        """The options of a run. max_steps: the budget of steps. max_bytes: what one array may take,
         by default half of the machine. tf: None where TensorFlow says None.
         """
 

@@ -46,7 +46,7 @@ def turned(n: float) -> tuple[float, float]:
 
 
 def _told(n: float, x: float) -> bool:
-    """Whether there is a real value: x is negative for whole n only."""
+    """Return whether there is a real value at x: negative x need an integer n."""
     return n - n == 0.0 and x == x and (x >= 0.0 or is_whole(n))
 
 

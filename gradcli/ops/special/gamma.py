@@ -243,12 +243,12 @@ def horner(coefficients: Sequence[float], t: float) -> float:
 
 
 def is_whole(n: float) -> bool:
-    """Whether n is an integer; False for inf and nan."""
+    """Return whether n is an integer; False for inf and nan."""
     return n % 1.0 == 0.0
 
 
 def is_odd(n: float) -> bool:
-    """Whether the whole number n is odd."""
+    """Return whether the whole number n is odd."""
     return n % 2.0 == 1.0
 
 

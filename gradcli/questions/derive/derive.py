@@ -403,7 +403,7 @@ def names_of(run: Run, wrt: Sequence[str]) -> list[Binding]:
 # States of variables: a formula has one value for a name.
 
 class States:
-    """What targets read of variables.
+    """The states of variables that targets read.
 
     values: name to the one value that is read. later: id of a state that is not a variable's first
     to its name.

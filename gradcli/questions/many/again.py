@@ -180,7 +180,7 @@ def settled(old: Any, new: Any, held: Any) -> Any:
 
 
 class Forward:
-    """What a program did before any derivative, and what is asked of it."""
+    """The entries of a program before any derivative, with its targets and sources."""
 
     __slots__ = ("entries", "guard_sqrt", "inputs", "sources", "targets")
 

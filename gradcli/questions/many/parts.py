@@ -1,4 +1,4 @@
-"""What is asked at each point: arrays of fixed shape, and what their elements are called.
+"""The parts of an answer at each point: arrays of fixed shape, and the names of their elements.
 
 `parts_of` answers in the two ways that points need: recorded (`emit`), so that the derivatives can
 be run at other points too, and as the command line answers a single point.

@@ -43,7 +43,7 @@ MAX_KNOWN = 64
 
 
 class Known:
-    """What is known of points that give the same names in the same shapes.
+    """The paths found so far at points that give the same names in the same shapes.
 
     paths: the last taken first, each as a function of the values that a point gives, which raises
     Elsewhere where another path leads through it. left: points to ask before the next path is

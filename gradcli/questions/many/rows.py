@@ -26,7 +26,7 @@ NAMES = "E02"
 
 
 class Layout:
-    """What an answer consists of at every point: per part its shape and whether it is a truth
+    """The layout that an answer has at every point: per part its shape and whether it is a truth
     value, and the titles of all numbers.
     """
 

@@ -142,8 +142,8 @@ def _stop(node: Answer) -> tuple[int, int]:
 # Which values of a large record are drawn as one node.
 
 class Chosen:
-    """What is one node. key: of what was made, or None where it is left out. note: what a reader
-    has to know, or "".
+    """The choice of what is one node of a graph. key: of an entry's result, or None where it is
+    left out. note: what a reader has to know, or "".
     """
 
     __slots__ = ("key", "level", "note")

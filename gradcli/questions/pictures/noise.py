@@ -1,5 +1,4 @@
-"""Where the digits of a curve are rounding: beside removable singularities, where large terms
-cancel.
+"""Rounding in the digits of a curve: beside removable singularities, where large terms cancel.
 
 Source of the bound: Linnainmaa, Taylor expansion of the accumulated rounding error (1976): to first
 order an error made in one step arrives multiplied by the adjoint of that step.
@@ -38,8 +37,8 @@ FAR = 8.0
 
 
 class Noise:
-    """How wrong the numbers of a picture may be. values: where they come from. left: what looking
-    may still cost.
+    """Bounds of the rounding error of a picture's numbers. values: the source of the numbers. left:
+    the cost that further bounds may have.
     """
 
     __slots__ = ("_found", "left", "values")

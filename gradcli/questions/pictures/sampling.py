@@ -1,4 +1,4 @@
-"""Where a curve has to be looked at more closely: poles, jumps, ends and steep parts.
+"""Refinement of a curve's points: at poles, jumps, ends and steep parts.
 
 All curves of a picture share their points. Each round asks for the points of all curves at once, so
 a round costs what a block of points costs. Nothing here knows where the values come from.

@@ -1,4 +1,4 @@
-"""What curves and fields are drawn from: a program at many points, by the executor of points."""
+"""Values of curves and fields: a program at many points, by the executor of points."""
 
 from __future__ import annotations
 

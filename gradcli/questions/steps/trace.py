@@ -35,7 +35,7 @@ LETTERS = ("v", "w", "u", "t", "v_")
 
 
 class Trace:
-    """What leads to a target. entries: in order. names: id to what a value is called. leaves: ids
+    """The entries that lead to a target, in order. names: id to what a value is called. leaves: ids
     that no entry made. own: ids of the sources. inside: ids that a derivative reaches from a
     source. depends: ids that depend on one in any way.
     """

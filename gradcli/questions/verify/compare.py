@@ -1,4 +1,4 @@
-"""Whether the answers of four methods are the same number."""
+"""A comparison of the answers of four methods, which should be the same number."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is differentiated, in the run that was asked for and in others."""
+"""The function that is differentiated, in the run that was asked for and in others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which rule is to blame: gradients of the file against what their functions compute."""
+"""Wrong rules: gradients of the file compared with what their functions compute."""
 
 from __future__ import annotations
 

@@ -99,7 +99,7 @@ def _gradient(view: View, result: dict[str, Any], gap: bool) -> Iterator[Block]:
 
 
 def _point(view: View, value: Any) -> Any:
-    """Where a source is; of all but a small array the shape says enough."""
+    """Return the value of a source to show, or the shape alone of an array above POINT elements."""
     return layout.summary(value, view.digits)[0] if view.large(value, POINT) else value
 
 
@@ -110,7 +110,7 @@ def _checked(check: dict[str, Any]) -> Any:
 
 
 def _difference(view: View, check: dict[str, Any]) -> tuple[Lines, str]:
-    """How far the independent result is off; red if the check says that it failed."""
+    """Return the difference from the independent result as a cell; red if that check failed."""
     if check.get("difference") is None:
         return [""], ""
     return [numbers.significant(check["difference"], 2)], \

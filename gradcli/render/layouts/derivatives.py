@@ -85,7 +85,9 @@ RECORDS: dict[str, Callable[[Answer], Iterator[Sequence[Any]]]] = {
 
 
 def _names(of: str, wrt: str, row: entries.Index, column: entries.Index, sparse: bool) -> Row:
-    """Where an element stands: with indices, or beside them, a number per axis."""
+    """Return the cells that locate an element: names with indices, or if sparse, names and beside
+    them the indices of row and column.
+    """
     if sparse:
         return [of, wrt, " ".join(map(str, row)), " ".join(map(str, column))]
     return [numbers.indexed(of, row), numbers.indexed(wrt, column)]

@@ -1,4 +1,4 @@
-"""What the commands of `gradcli hw` tell, as pages.
+"""Pages of the answers of `gradcli hw`.
 
 Each answer has facts (a name and a text) and rows (a head and cells, a number or a text each). A
 terminal shows them with bars, where it is wide enough.
@@ -76,7 +76,7 @@ def _shown(value: Any) -> str:
 
 
 def facts(answer: dict[str, Any]) -> list[Fact]:
-    """What is told besides the rows."""
+    """Return the facts of an answer: all that its page says besides the rows."""
     return list(FACTS[answer["command"]](answer))
 
 
@@ -134,7 +134,7 @@ def checked(answer: dict[str, Any]) -> str:
 
 
 def exported(export: dict[str, Any]) -> str:
-    """What was filled in, and who has no row."""
+    """Return a sentence on the marks that were filled in and the students without a certain row."""
     parts = [f"{export['count']:,} marks in the column `{export['column']}`"]
     for name, what in (("unmatched", "have no row"), ("doubtful", "have no certain row")):
         if export[name]:
@@ -191,7 +191,8 @@ ORDERS = ("", "second ", "third ")
 
 
 def task(kind: str, order: int) -> str:
-    """What a problem asks for: second derivative, gradient, directional derivative."""
+    """Return the kind of a problem in words: second derivative, gradient, directional derivative.
+    """
     ordinal = ORDERS[order - 1] if order <= len(ORDERS) else f"{order}th "
     return TASKS.get(kind, kind).format(ordinal)
 
@@ -262,7 +263,7 @@ def _explain_facts(answer: dict[str, Any]) -> Iterator[Fact]:
 
 
 def asked(problem: dict[str, Any]) -> str:
-    """What the problem is: derivative of x^2 sin(x) by x."""
+    """Return a problem in words: derivative of x^2 sin(x) by x."""
     parts = [f"{task(problem['kind'], problem['order'])} of {problem['function']}"]
     if problem["wrt"]:
         parts.append(f"by {', '.join(problem['wrt'])}")
@@ -274,7 +275,7 @@ def asked(problem: dict[str, Any]) -> str:
 
 
 def overridden(override: dict[str, Any]) -> str:
-    """What a person said of the answer."""
+    """Return the score that a person gave in place of the automatic one, and the comment."""
     score = "" if override["score"] is None else (
         f"{numbers.exact(override['score'])} in place of {numbers.exact(override['automatic'])}")
     return ": ".join([text for text in (score, override["comment"]) if text])
@@ -308,12 +309,12 @@ def _class(view: View, answer: dict[str, Any]) -> Iterator[Block]:
 
 
 def _facts(answer: dict[str, Any], *told: str, gap: bool = False) -> Facts:
-    """What is not told above."""
+    """Return a block of the facts but those with a name in `told`."""
     return Facts([fact for fact in facts(answer) if fact[0] not in told], gap)
 
 
 def _stats(view: View, answer: dict[str, Any]) -> Iterator[Block]:
-    """What went wrong: the mistakes of each problem, and wrong answers that several gave."""
+    """Yield the mistakes of each problem, and the wrong answers that several students gave."""
     yield _title(answer)
     problems = answer["problems"]
     columns = [("problem", [one["problem"] for one in problems], NAME), *_counts(problems)]
@@ -359,7 +360,7 @@ def _wide(view: View, columns: list[Column]) -> int:
 
 
 def _counts(problems: list[dict[str, Any]]) -> Iterator[Column]:
-    """How many answers were right, wrong and so on."""
+    """Yield a column per verdict with its number of answers: right, wrong and so on."""
     for kind, style, *_ in KINDS:
         texts = [f"{one[kind]:,}" for one in problems]
         wide = max(map(len, [kind, *texts]))

@@ -1,4 +1,4 @@
-"""What a program printed and expected, in every format.
+"""Output of a program's prints and expects, in every format.
 
 A value is printed in full and exactly, but in `table`: there numbers have the digits of tables, and
 on a terminal an array of more than LARGE elements is a summary.
@@ -24,7 +24,7 @@ SHOWN = 200
 
 
 def fill(printed: Printed) -> Printed:
-    """The same print with the exact text of each value."""
+    """Add the exact text of each value to a print, and return the print."""
     for item in printed["values"]:
         item["text"] = numbers.exact(item["value"])
     return printed
@@ -42,7 +42,9 @@ def line(printed: Printed, show: Callable[[Any], str] = numbers.exact) -> str:
 
 
 def for_people(digits: int, whole: bool) -> Callable[[Any], str]:
-    """How `table` shows a value: so many significant digits, and summaries unless `whole`."""
+    """Return the function that shows a value in `table`: with `digits` significant digits, and a
+    large array as a summary unless `whole`.
+    """
     def show(value: Any) -> str:
         if isinstance(value, list):
             if not whole and value and numbers.regular(value):
@@ -136,7 +138,7 @@ def remarks(answer: dict[str, Any]) -> Iterator[str]:
 
 
 def details(answer: dict[str, Any]) -> Iterator[str]:
-    """What -v adds: how many expectations hold, and what each tape held."""
+    """Yield the lines that -v adds: how many expectations hold, and the size of each tape."""
     if answer["expects"]:
         held = sum(expect["holds"] for expect in answer["expects"])
         yield f"note: {held} of {len(answer['expects'])} expectations hold"

@@ -140,14 +140,18 @@ def _records(answer: dict[str, Any]) -> Iterator[Sequence[Any]]:
 
 
 def symbol_of(encoding: str) -> Symbol:
-    """How a local derivative is written: `∂v1/∂x`, or `part(v1, x)` where there is no such sign."""
+    """Return the writer of local derivatives: `∂v1/∂x`, or `part(v1, x)` where the encoding has no
+    such sign.
+    """
     if encodable(SIGN, encoding) == SIGN:
         return lambda of, wrt: f"{SIGN}{numbers.closed(of)}/{SIGN}{numbers.closed(wrt)}"
     return lambda of, wrt: f"part({of}, {wrt})"
 
 
 def legend(result: dict[str, Any], symbol: Symbol) -> str:
-    """Which symbol is which, on one line; nothing where there are no local derivatives."""
+    """Return a line that explains the symbol by an example; empty if there are no local
+    derivatives.
+    """
     for step in result["steps"]:
         for partial in step["partials"]:
             whole = numbers.first_derivative(result["of"], partial["wrt"])
@@ -243,7 +247,7 @@ def local(step: Step, partial: dict[str, Any], show: Show, symbol: Symbol) -> st
 
 
 def cut(partial: dict[str, Any]) -> bool:
-    """Whether no derivative passes there."""
+    """Return whether no derivative passes through an operand."""
     return bool(partial["rule"].startswith("no derivative"))
 
 
@@ -279,7 +283,7 @@ def _factor(text: str) -> str:
 
 
 def remarks(answer: dict[str, Any], result: dict[str, Any]) -> entries.Named:
-    """What can have reasons and notes."""
+    """Return the named items of a result that can have reasons and notes."""
     return entries.named("jac" if answer["mode"] == "forward" else "grad", result)
 
 

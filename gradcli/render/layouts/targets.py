@@ -108,7 +108,7 @@ def _rows(result: dict[str, Any], page: Target) -> Iterator[Row]:
 
 
 def _compared(of: str, source: dict[str, Any]) -> Iterator[Row]:
-    """What `verify` says of one source: its place, and a row for each number that was compared."""
+    """Yield the rows of `verify` on one source: its value, and each number that was compared."""
     for path, one in _paths(f"at.{source['wrt']}", source["at"]):
         yield {"of": of, "quantity": path, "value": one}
     for k, element in enumerate(source["elements"]):
@@ -138,7 +138,7 @@ def _paths(key: str, value: Any) -> Iterator[tuple[str, Any]]:
 
 
 def along(one: dict[str, Any]) -> bool:
-    """Whether it is a derivative along a direction, not of an element."""
+    """Return whether a compared number is a derivative along a direction, not of an element."""
     return one["of_index"] is None or one["wrt_index"] is None
 
 

@@ -35,7 +35,9 @@ STOPS, WATCHED, UNWATCHED = "stops", "watched", "not watched"
 
 
 class Look:
-    """How wide, in which encoding, and a value as which text: in full, and for the title."""
+    """The form of a page of sentences: its width, its encoding, and the writers of values, in full
+    (`number`) and for titles (`brief`).
+    """
 
     __slots__ = ("brief", "encoding", "file", "number", "texts", "width")
 

@@ -72,7 +72,7 @@ def pages(answer: dict[str, Any], digits: int | None = None) -> list[Page]:
 
 
 def _head(result: dict[str, Any], subject: str, message: str, gap: bool) -> Remark:
-    """What the derivatives of `result` are, and why."""
+    """Return the remark that opens a result: its derivatives, and the message on their cause."""
     missing = any(source.get("gradient") is None for source in result["sources"])
     return Remark(f"{subject}: {message}" if message else subject, MISSING if missing else "",
                   gap=gap, about=(result, subject, message))
@@ -132,7 +132,7 @@ def _derivative(result: dict[str, Any], group: list[dict[str, Any]], look: Look
 
 
 def answering(note: dict[str, Any]) -> bool:
-    """Whether a note says why a derivative is 0, NaN or infinite."""
+    """Return whether a note says why a derivative is 0, NaN or infinite."""
     return str(note["code"]).startswith(ANSWERING)
 
 
@@ -146,7 +146,7 @@ def name_of(result: dict[str, Any], source: dict[str, Any], index: tuple[int | s
 
 
 def _places(remark: dict[str, Any], look: Look) -> Iterator[Excerpt]:
-    """Where it is, as error messages show it: the line, and marks below."""
+    """Yield the locations of a remark as error messages show them: the line, with marks below."""
     places = [p for p in (remark, *(remark.get("related") or ())) if p.get("line")]
     pad = _pad(remark)
     for place in places:
@@ -187,7 +187,7 @@ def _fix(reason: dict[str, Any]) -> Iterator[Remark]:
 
 
 def watched(names: list[dict[str, Any]]) -> Iterator[Remark]:
-    """What is watched and what is not, by name and line."""
+    """Yield a remark of the watched names and one of the others, each name with its line."""
     for on, head in ((True, "watched:"), (False, "not watched:")):
         listed = []
         for name in names:

@@ -69,8 +69,7 @@ def _dot_node(node: dict[str, Any]) -> str:
 
 
 def _quoted(text: str) -> str:
-    """What may stand between the quotes of DOT: there a backslash begins an escape, `&` an entity.
-    """
+    """Escape a text for the quotes of DOT, where a backslash begins an escape and `&` an entity."""
     text = visible(text).replace("\\", "\\\\").replace('"', '\\"')
     return text.replace("&", "&amp;")
 
@@ -120,7 +119,7 @@ PATIENCE = 60.0
 
 
 def picture(text: str, format: str) -> bytes:
-    """What `dot` makes of a graph: svg, png or pdf.
+    """Return the picture that `dot` draws of a graph: svg, png or pdf.
 
     Raises E0821 where it is not installed, E0822 where it fails or takes longer than a minute.
     """

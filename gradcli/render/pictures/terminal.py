@@ -209,7 +209,7 @@ def _line(canvas: Any, points: Sequence[Sequence[float]], mark: str | None,
 
 
 def _is_drawn(k: int, pattern: Sequence[int]) -> bool:
-    """Whether the pattern has dot k."""
+    """Return whether a line with this pattern of dashes has dot k."""
     k %= sum(pattern)
     for place, count in enumerate(pattern):
         if k < count:
