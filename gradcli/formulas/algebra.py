@@ -53,11 +53,11 @@ class Algebra:
     # --- numbers ------------------------------------------------------------------------------
 
     def number(self, value: Number) -> Term:
-        """A number as it is."""
+        """Return the term of a number as it is."""
         return self.table.number(value)
 
     def constant(self, value: float) -> Term:
-        """A float as the constant that it stands for: 2*pi, log(2), 1/3."""
+        """Return the term of the constant that a float stands for: 2*pi, log(2), 1/3."""
         seen = self.table.fractions.get(value)
         if seen is not None:
             return seen
@@ -90,11 +90,11 @@ class Algebra:
     # --- sums ---------------------------------------------------------------------------------
 
     def add(self, *terms: Term) -> Term:
-        """The sum."""
+        """Return the sum of terms."""
         return self.sum_of([(t, ONE) for t in terms])
 
     def sum_of(self, terms: Iterable[tuple[Term, Number]]) -> Term:
-        """The sum of terms with coefficients."""
+        """Return the sum of terms with coefficients."""
         constant: Number = ZERO
         found: dict[Term, Number] = {}
         for term, factor in terms:
@@ -120,7 +120,7 @@ class Algebra:
         return self.table.sum(constant, items)
 
     def split(self, term: Term) -> tuple[Number, Term | None]:
-        """(coefficient, the rest); a number has no rest."""
+        """Return (coefficient, the rest) of a term; the rest of a number is None."""
         if term.kind == NUMBER:
             return term.value, None
         if term.kind == PRODUCT and term.value != 1:
@@ -128,24 +128,24 @@ class Algebra:
         return ONE, term
 
     def negative(self, term: Term) -> Term:
-        """-term."""
+        """Return the term with its sign turned."""
         return self.times(self.number(MINUS), term)
 
     # --- products -----------------------------------------------------------------------------
 
     def times(self, *terms: Term) -> Term:
-        """The product."""
+        """Return the product of terms."""
         one = self.number(ONE)
         return self.product_of([(t, one) for t in terms])
 
     def product_of(self, powers: Iterable[tuple[Term, Term]]) -> Term:
-        """The product of powers."""
+        """Return the product of powers."""
         product = Product(self)
         product.take(powers)
         return product.made()
 
     def collected(self, coefficient: Number, items: list[tuple[Term, Term]]) -> Term:
-        """A product of powers of different bases."""
+        """Return a product of powers of different bases."""
         if not items:
             return self.number(coefficient)
         absorbed = rewrites.absorbing(self, coefficient, items)
@@ -161,14 +161,16 @@ class Algebra:
         return self.table.product(coefficient, items)
 
     def power(self, base: Term, exponent: Term) -> Term:
-        """base^exponent."""
+        """Return base^exponent."""
         return power(self, base, exponent)
 
     # --- operations of the table --------------------------------------------------------------
 
     def call(self, op: Op, args: Sequence[Term], attributes: Mapping[str, Any] | None,
              shape: Shape | None) -> Term:
-        """An operation of the table. shape: of its value, by default as arithmetic has it."""
+        """Return an operation of the table on terms. shape: of its value; None: that of elementwise
+        arithmetic.
+        """
         if shape is not None:
             if op.name == "stop_gradient":
                 args = [arrays.largest(self, t) for t in args]
@@ -239,8 +241,8 @@ class Product:
                     base, before, exponent)
 
     def _opened(self, base: Term, exponent: Term, n: int) -> list[Power] | None:
-        """The powers in a whole power of a number or product, its number multiplied; None where it
-        stays as it is.
+        """Return the powers in a whole power of a number or product, and multiply its number to the
+        coefficient; None where it stays as it is.
         """
         if base.kind not in (NUMBER, PRODUCT):
             return None
@@ -256,7 +258,9 @@ class Product:
         return inner
 
     def _with_sign_outside(self, base: Term, n: int) -> Term:
-        """A sum with a positive first coefficient, as far as that saves signs."""
+        """Return a sum with a positive first coefficient; of an odd power the sign goes to the
+        coefficient.
+        """
         if base.items[0][1] > 0:
             return base
         if n % 2:
@@ -264,7 +268,9 @@ class Product:
         return self.algebra.table.turned(base)
 
     def _joined(self, base: Term, first: Term, second: Term) -> Term:
-        """The exponent of a product of two powers of a base."""
+        """Return the exponent of a product of two powers of a base, and note where the product is
+        defined.
+        """
         a = self.algebra
         total = a.add(first, second)
         if first.kind == NUMBER and second.kind == NUMBER and total.kind == NUMBER:
@@ -275,7 +281,7 @@ class Product:
         return total
 
     def made(self) -> Term:
-        """The product."""
+        """Return the product as a term."""
         a = self.algebra
         if self.coefficient == 0:
             return a.number(ZERO)
@@ -296,8 +302,8 @@ class Product:
         return a.collected(*self._with_roots_below())
 
     def _keep_shifted(self) -> None:
-        """Exponentials of what was shifted by the largest of its kind stay as they are: a summand
-        beside two large ones that cancel would lose its digits.
+        """Move exponentials of arguments shifted by the largest of them to the powers as they are:
+        merged, a summand beside two large ones that cancel would lose its digits.
         """
         a = self.algebra
         total: dict[Term, Number] = {}
@@ -310,7 +316,7 @@ class Product:
                 coefficient)
 
     def _with_roots_below(self) -> tuple[Number, list[Power]]:
-        """sqrt(2)/2 is 1/sqrt(2)."""
+        """Return the coefficient and the powers, with sqrt(2)/2 as 1/sqrt(2)."""
         coefficient = self.coefficient
         items = []
         for base, exponent in self.powers.items():
@@ -337,7 +343,7 @@ def _may_multiply(exponent: Term, n: int) -> bool:
 
 
 def power(a: Algebra, base: Term, exponent: Term) -> Term:
-    """base^exponent."""
+    """Return base^exponent."""
     if exponent.is_number(1):
         return base
     if exponent.is_number(0):
@@ -380,7 +386,7 @@ def constant(term: Term) -> bool:
 
 
 def _root(value: Number) -> Number | None:
-    """The square root of a fraction that has one."""
+    """Return the square root of a fraction that has a rational one, else None."""
     if isinstance(value, Fraction) and value >= 0:
         from math import isqrt
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def call(a: Algebra, op: Op, args: Sequence[Term], attributes: dict[str, Any], shape: Shape
          ) -> Term:
-    """An operation on whole arrays."""
+    """Return an operation on whole arrays, simplified where there is a rule."""
     if op.name in SAME and args[0].shape == shape:
         return args[0]
     rule = RULES.get(op.name)
@@ -42,7 +42,7 @@ def _sum(a: Algebra, args: Sequence[Term], attributes: dict[str, Any], shape: Sh
 
 def _reshape(a: Algebra, args: Sequence[Term], attributes: dict[str, Any], shape: Shape
              ) -> Term | None:
-    """The last of several reshapes counts."""
+    """Merge several reshapes into the last one."""
     x = args[0]
     if x.is_call("reshape", "align"):
         return call(a, TABLE["reshape"], x.args, {"shape": shape}, shape)
@@ -50,7 +50,7 @@ def _reshape(a: Algebra, args: Sequence[Term], attributes: dict[str, Any], shape
 
 
 def _constant(a: Algebra, value: Any) -> Term | None:
-    """A constant array, or the number that it holds; None for what is no floating point."""
+    """Return a constant array, or the number that it holds; None for other types than floats."""
     if value.dtype.kind != "f":
         return None
     return a.table.array(value) if value.shape else a.constant(float(value))
@@ -58,7 +58,7 @@ def _constant(a: Algebra, value: Any) -> Term | None:
 
 def _broadcast(a: Algebra, args: Sequence[Term], attributes: dict[str, Any], shape: Shape
                ) -> Term | None:
-    """A number spreads as it is."""
+    """Broadcast a number itself in place of an array of one element."""
     x = args[0]
     if x.is_call("reshape", "align", "broadcast_to") and x.args[0].shape == ():
         return a.table.call(TABLE["broadcast_to"], x.args, {"shape": shape}, shape)
@@ -66,7 +66,7 @@ def _broadcast(a: Algebra, args: Sequence[Term], attributes: dict[str, Any], sha
 
 
 def position(pattern: Sequence[Any], indices: Sequence[Term]) -> list[Any] | None:
-    """The items of an index that is constant; None if it is not."""
+    """Return the items of an index that is constant; None if it is not."""
     left = list(indices)
     items = []
     for item in pattern:
@@ -120,7 +120,7 @@ LARGE = 10_000
 
 
 def _taken_apart(a: Algebra, x: Term, where: Sequence[Any], shape: Shape) -> Term | None:
-    """The sum of the parts of all summands, where these are known."""
+    """Return the sum of the same slice of all summands; None where one of them is not known."""
     found = []
     for term, c in x.items:
         part = _index(a, [term], {"pattern": where}, shape)
@@ -132,7 +132,7 @@ def _taken_apart(a: Algebra, x: Term, where: Sequence[Any], shape: Shape) -> Ter
 
 
 def _joined(x: Term, where: Any) -> Term | None:
-    """The part of joined vectors that a slice takes out, if it is one of them."""
+    """Return the one of joined vectors that a slice takes out; None if the slice is another."""
     start = 0
     for one in x.args:
         end = start + one.shape[0]
@@ -144,7 +144,7 @@ def _joined(x: Term, where: Any) -> Term | None:
 
 def _plain_index(a: Algebra, args: Sequence[Term], attributes: dict[str, Any], shape: Shape
                  ) -> Term | None:
-    """An index with its numbers in the pattern, whether they were operands or not."""
+    """Return an index with its numbers in the pattern, whether they were operands or not."""
     found = _index(a, args, attributes, shape)
     where = position(attributes["pattern"], args[1:])
     if found is not None or where is None or len(args) == 1:
@@ -166,7 +166,7 @@ RULES: dict[str, Callable[..., Term | None]] = {
 
 
 def part(a: Algebra, term: Term, k: int) -> Term:
-    """Row k of a term."""
+    """Return row k of a term."""
     shape = term.shape[1:]
     if term.is_call("index") and len(term.args) == 1 and all(
             isinstance(i, int) for i in term.attributes["pattern"]):
@@ -180,14 +180,14 @@ def part(a: Algebra, term: Term, k: int) -> Term:
 
 
 def element(a: Algebra, term: Term, index: Sequence[int]) -> Term:
-    """One element of a term."""
+    """Return one element of a term."""
     for k in index:
         term = part(a, term, k)
     return term
 
 
 def size(shape: Shape) -> int:
-    """The number of elements of an array."""
+    """Return the number of elements of an array."""
     n = 1
     for length in shape:
         n *= length
@@ -195,7 +195,7 @@ def size(shape: Shape) -> int:
 
 
 def indices(shape: Shape) -> list[tuple[int, ...]]:
-    """All places of an array, in order."""
+    """Return the indices of all elements of an array, in order."""
     found: list[tuple[int, ...]] = [()]
     for n in shape:
         found = [(*i, k) for i in found for k in range(n)]
@@ -212,7 +212,7 @@ LONGEST = 4
 
 def by_element(a: Algebra, op: Op, args: Sequence[Term], attributes: Mapping[str, Any] | None,
                shape: Shape) -> Term | None:
-    """An operation on vectors of numbers, element by element; None for another."""
+    """Return an operation on vectors of terms, element by element; None for others."""
     if not any(_is_vector(t) for t in args) or len(shape) > 1 or size(shape) > LONGEST:
         return None
     if op.elementwise and shape:
@@ -236,8 +236,8 @@ def by_element(a: Algebra, op: Op, args: Sequence[Term], attributes: Mapping[str
 
 
 def largest(a: Algebra, term: Term) -> Term:
-    """The largest element of a vector of numbers by pairs, where no slope counts: where elements
-    tie, that is another.
+    """Return the largest (or least) element of a vector of terms as nested maxima of pairs. Use it
+    only where no derivative is taken: where elements tie, the derivative is another.
     """
     if not (term.is_call("reduce_max", "reduce_min") and _is_vector(term.args[0])):
         return term
@@ -258,12 +258,12 @@ def _vector(a: Algebra, elements: Sequence[Term]) -> Term:
 
 
 def _shaped(a: Algebra, number: Term, shape: Shape) -> Term | None:
-    """A number, or a vector of it."""
+    """Return a number, or a vector of it."""
     return _vector(a, [number] * shape[0]) if shape else number
 
 
 def _elements(a: Algebra, term: Term, n: int) -> list[Term] | None:
-    """The elements of a vector, as many as there have to be; None where they are not known."""
+    """Return the n elements of a vector; None where they are not known."""
     if term.shape == ():
         return [term] * n
     if _is_vector(term):

@@ -35,9 +35,9 @@ MAX_ENTRIES = 20_000
 
 def terms_of(a: Algebra, entries: Sequence[Entry], known: dict[int, Term],
              wanted: Sequence[Tensor | None], rules: Collection[int] = ()) -> list[Term]:
-    """The terms of some tensors. known: id to term, of the leaves; what entries make is added.
-    rules: ids of what derivative rules of the table put down. Raises E0803 for more operations than
-    anybody reads, E0804 for what has no formula.
+    """Return the terms of some tensors. known: id to term, of the leaves; the results of entries
+    are added. rules: ids of the results of derivative rules of the table. Raises E0803 for more
+    than MAX_ENTRIES operations, E0804 for values that have no formula.
     """
     ids = ancestry(entries, [t.id for t in wanted if t is not None],
                    lambda entry: () if entry[OUT] in known else _read(entry))
@@ -65,7 +65,9 @@ def terms_of(a: Algebra, entries: Sequence[Entry], known: dict[int, Term],
 
 
 def _read(entry: Entry) -> Iterable[int | None]:
-    """Ids of what an entry's value is made of: of a custom function, of what it returned."""
+    """Return the ids that an entry's value is made of: for a custom function, those of what it
+    returned.
+    """
     op = entry[OP]
     return op.inner if isinstance(op, CustomOp) else entry[IDS]
 
@@ -98,8 +100,8 @@ SUMS = {"add": ONE, "subtract": MINUS}
 
 
 def _inner_sums(entries: Sequence[Entry], wanted: Sequence[Tensor | None]) -> set[int]:
-    """Ids of sums that only one other sum reads: they need no terms of their own, whose number of
-    parts would grow with the square of that of the summands.
+    """Return the ids of sums that only one other sum reads: they need no terms of their own, whose
+    number of parts would grow with the square of that of the summands.
     """
     uses = Counter([i for e in entries for i in _read(e)])
     uses.update([t.id for t in wanted if t is not None and t.id is not None])
@@ -113,7 +115,7 @@ def _is_sum(entry: Entry) -> bool:
 
 def _summed(a: Algebra, entry: Entry, known: Mapping[int, Term], sums: dict[int, Summands]
             ) -> Summands | None:
-    """The summands of a sum of numbers; None for another operation."""
+    """Return the summands of a sum of numbers; None for another operation."""
     if not _is_sum(entry):
         return None
     parts: list[Summands] = []
@@ -137,7 +139,7 @@ def _operand(a: Algebra, id: int | None, value: Any, known: Mapping[int, Term]) 
 
 
 def constant(a: Algebra, value: Any) -> Term:
-    """A plain value as a term."""
+    """Return a plain value as a term. Raises E0804 for a text."""
     if type(value) in (float, bool, int):
         return a.constant(float(value))
     if isinstance(value, str):
@@ -203,14 +205,16 @@ class Replay:
         self.constants: dict[int, Term] = {}
 
     def run(self, term: Term) -> Any:
-        """The tensor of a term, or a plain value where it depends on no name."""
+        """Return the tensor of a term, or a plain value where it depends on no name."""
         for one in self.algebra.table.of([term]):
             if one.number not in self.tensors:
                 self.tensors[one.number] = self._constant(one, self._value(one))
         return self.tensors[term.number]
 
     def _constant(self, term: Term, value: Any) -> Any:
-        """A float that has a form as a tensor of its own."""
+        """Return a float that is written as a term in a tensor of its own; other values as they
+        are.
+        """
         if term.kind in (NUMBER, ARRAY) or not isinstance(value, float):
             return value
         if term.kind == PRODUCT and term.value != 1:
@@ -273,13 +277,15 @@ class Replay:
         return _scaled(TABLE["divide"](above, below), factor)
 
     def _float(self, value: Number) -> float:
-        """A number to run with; what comes back in a derivative is the same fraction again."""
+        """Return a number as a float to run with, and remember its fraction for derivatives."""
         if isinstance(value, Fraction) and value.denominator > 1:
             self.algebra.number(value)
         return as_float(value)
 
     def gradient(self, term: Term, names: Sequence[str]) -> list[Term | None]:
-        """The derivatives of the sum of a term's elements by names; None where there is none."""
+        """Return the derivatives of the sum of a term's elements by names; None where there is
+        none.
+        """
         with self.record:
             target = self.run(term)
             if not isinstance(target, Tensor):
@@ -348,8 +354,8 @@ class OnRecord:
 
     def gradient(self, tensors: Sequence[Tensor], names: Sequence[str]
                  ) -> list[tuple[Term | None, Tensor | None]]:
-        """The derivatives of the sum of all elements by names, as terms and where they are on the
-        record; (None, None) where there is none.
+        """Return the derivatives of the sum of all elements by names, as (term, tensor on the
+        record); (None, None) where there is none.
         """
         with self.record:
             found = calculus.gradient(tensors, [self.sources[n] for n in names], emit=True)
@@ -361,5 +367,5 @@ class OnRecord:
 
 
 def element_of(tensor: Tensor, place: tuple[int, ...]) -> Tensor:
-    """One element of a tensor; a number has one for all places."""
+    """Return one element of a tensor; a scalar is its own element at all indices."""
     return indexed(tensor, pattern=place) if place and tensor.shape else tensor

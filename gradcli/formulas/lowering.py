@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 def lowered(a: Algebra, terms: Sequence[Term], table: Mapping[str, Callable[..., Term]]
             ) -> list[Term]:
-    """Terms with some operations written as others. table: operation to what makes them of the
-    algebra and operands.
+    """Return the terms with some operations written as others. table: name of an operation to the
+    function that makes its replacement from the algebra and the operands.
     """
     if not table:
         return list(terms)
@@ -44,7 +44,7 @@ def _of_inverse(name: str) -> Callable[[Algebra, Term], Term]:
 
 
 def cofactor(a: Algebra, x: Term) -> Term:
-    """det(x)*inv(x)^T, of a matrix that has an inverse."""
+    """Return det(x)*inv(x)^T, of a matrix that has an inverse."""
     det = a.table.call(TABLE["det"], [x], None, x.shape[:-2])
     inverse = a.table.call(TABLE["inv"], [x], None, x.shape)
     axes = (*range(-len(x.shape), -2), -1, -2)
@@ -54,7 +54,7 @@ def cofactor(a: Algebra, x: Term) -> Term:
 
 
 def _unless_zero(which: int, value: Callable[..., Term]) -> Callable[..., Term]:
-    """0 where an operand is, whatever the other one is."""
+    """Return a rule that gives 0 where operand `which` is 0, whatever the other one is."""
     def lower(a: Algebra, *args: Term) -> Term:
         return _call(a, "where", _call(a, "equal", args[which], a.number(ZERO)), a.number(ZERO),
                      value(a, *args))

@@ -44,15 +44,15 @@ class Formula(Graph):
         self.places: list[Span | None] = []
 
     def leaf(self, name: str, place: Span | None = None) -> int:
-        """The node of a name; each place where it is read is the same node."""
+        """Return the node of a name; each place where it is read is the same node."""
         return self._given(name, name, place)
 
     def number(self, value: float) -> int:
-        """The node of a constant; 0.0 and -0.0 are two."""
+        """Return the node of a constant; 0.0 and -0.0 are two."""
         return self._given((value.__class__, value or repr(value)), value, None)
 
     def add(self, op: Op, args: Sequence[int], place: Span | None = None) -> int:
-        """A new node, even if there is one like it."""
+        """Add a new node, even if there is one like it, and return its number."""
         self.ops.append(op)
         self.args.append(tuple(args))
         self.given.append(None)
@@ -60,7 +60,7 @@ class Formula(Graph):
         return len(self.ops) - 1
 
     def share(self, op: Op, args: tuple[int, ...]) -> int:
-        """A node of this operation on these; a number if they are numbers."""
+        """Return the node of this operation on these operands; a number if they are numbers."""
         key = op, args
         number = self.known.get(key)
         if number is None:
@@ -105,26 +105,26 @@ class Formula(Graph):
         return self.add(op, args)
 
     def value(self, node: int) -> float | None:
-        """The value of a node that is a number, else None."""
+        """Return the value of a node that is a number, else None."""
         given = self.given[node]
         return given if type(given) is float else None
 
     def name(self, node: int) -> str | None:
-        """The name of a leaf, else None."""
+        """Return the name of a leaf, else None."""
         given = self.given[node]
         return given if type(given) is str else None
 
     def names(self) -> list[str]:
-        """All names there are, in order of appearance."""
+        """Return all names, in order of appearance."""
         return [leaf for leaf in self.given if type(leaf) is str]
 
     def leaves(self, nodes: Iterable[int]) -> list[str]:
-        """The names that some nodes depend on, in order of appearance."""
+        """Return the names that some nodes depend on, in order of appearance."""
         return [name for k in self.needed(nodes) if (name := self.name(k)) is not None]
 
     def substituted(self, node: int, other: Mapping[int, int]) -> int:
-        """A node with some of those that it is made of replaced; nothing is folded, so rounding
-        errors of what is constant now are still seen.
+        """Return a node with some of its ancestors replaced. other: node to its replacement.
+        Nothing is folded, so rounding errors of what is constant now are still seen.
         """
         found = dict(other)
         for k in self.needed([node]):
@@ -185,12 +185,12 @@ class Tangents:
     __slots__ = ("carried", "formula")
 
     def __init__(self, formula: Formula, seeds: Mapping[str, int | None]) -> None:
-        """seeds: name to the node of its tangent."""
+        """Start at the seeds: name to the node of its tangent."""
         self.formula = formula
         self.carried: dict[int, int | None] = {formula.leaf(n): t for n, t in seeds.items()}
 
     def of(self, node: int) -> int | None:
-        """The tangent of a node; None where it does not depend on a seed."""
+        """Return the tangent of a node; None where it does not depend on a seed."""
         carried = self.carried
         if node not in carried:
             for k in self.formula.needed([node]):
@@ -199,7 +199,7 @@ class Tangents:
         return carried[node]
 
     def of_node(self, k: int) -> int | None:
-        """The tangent of a node whose operands have theirs."""
+        """Return the tangent of a node whose operands have theirs."""
         formula = self.formula
         op = formula.ops[k]
         if op is None:
@@ -230,8 +230,8 @@ def _times(formula: Formula, tangent: int, slope: int | float | None) -> int | N
 
 
 def partial(formula: Formula, k: int, place: int) -> int | float | None:
-    """The partial derivative of node k by its operand: a node, a number, or None where there is
-    none. Raises E0503 for an operation that has no rule for numbers.
+    """Return the partial derivative of node k by its operand: a node, a number, or None where there
+    is none. Raises E0503 for an operation that has no rule for numbers.
     """
     op = formula.ops[k]
     assert op is not None
@@ -257,7 +257,7 @@ def partial(formula: Formula, k: int, place: int) -> int | float | None:
 
 
 def template(op: Op) -> Template:
-    """The rules of an elementwise row as steps."""
+    """Return the derivative rules of an elementwise row as steps."""
     made = _templates.get(op)
     if made is None:
         if not op.elementwise or not (op.rules or op.kind in ("flat", "stop")):

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 def _function(a: Algebra, op: Op, x: Term) -> Term | None:
-    """A function of one argument."""
+    """Return a function of one argument in simpler form; None where it stays as it is."""
     name = op.name
     if x.kind == NUMBER:
         n = whole(x.value)
@@ -63,7 +63,8 @@ def _function(a: Algebra, op: Op, x: Term) -> Term | None:
 
 
 def _with_sign_outside(a: Algebra, op: Op, x: Term) -> Term | None:
-    """cos(-x) is cos(x), sin(-x) is -sin(x)."""
+    """Return cos(x) for cos(-x) and -sin(x) for sin(-x); None for an argument without a minus sign.
+    """
     coefficient, rest = a.split(x)
     if not coefficient < 0:
         return None
@@ -73,7 +74,7 @@ def _with_sign_outside(a: Algebra, op: Op, x: Term) -> Term | None:
 
 
 def _exp(a: Algebra, x: Term) -> Term | None:
-    """e^(a + n*log(b)) is e^a*b^n."""
+    """Return e^a*b^n for e^(a + n*log(b)); None for another exponent."""
     for term, coefficient in x.items if x.kind == SUM else ():
         if term.is_call("log") and whole(coefficient) is not None:
             rest = a.sum_of([(t, c) for t, c in x.items if t is not term])
@@ -85,7 +86,7 @@ def _exp(a: Algebra, x: Term) -> Term | None:
 
 
 def uniform(term: Term) -> float | None:
-    """The number that a constant array holds all over."""
+    """Return the number that a constant array holds all over; None for other terms."""
     if term.kind == ARRAY and term.value.size and term.value.dtype.kind == "f":
         first = term.value.ravel()[0]
         if bool(np.all(term.value == first)):
@@ -94,7 +95,9 @@ def uniform(term: Term) -> float | None:
 
 
 def _elements(a: Algebra, *terms: Term) -> list[Term]:
-    """Operands of arithmetic: an array of one number is this number; the shape is checked later."""
+    """Return operands of arithmetic with each array of one repeated number as this number; the
+    shape is checked later.
+    """
     found = []
     for term in terms:
         value = uniform(term)
@@ -135,7 +138,9 @@ def _either(a: Algebra, x: Term, y: Term) -> Term | None:
 
 
 def _bessel(name: str) -> Callable[..., Term | None]:
-    """J and Y of a negative whole order are those of the positive one, with a sign."""
+    """Return the rule that writes J and Y of a negative whole order as those of the positive one,
+    with a sign.
+    """
     def rule(a: Algebra, n: Term, x: Term) -> Term | None:
         order = whole(n.value) if n.kind == NUMBER else None
         if order is None or order >= 0:
@@ -220,7 +225,7 @@ def rewritten(a: Algebra, op: Op, args: Sequence[Term]) -> Term | None:
 # in what they are multiplied by.
 
 def choice(a: Algebra, condition: Term, first: Term, second: Term) -> Term:
-    """where(condition, first, second)."""
+    """Return where(condition, first, second), simplified."""
     if first is second and joint((condition,)) == ():
         return first
     if condition.kind == NUMBER:
@@ -234,7 +239,7 @@ def choice(a: Algebra, condition: Term, first: Term, second: Term) -> Term:
 
 
 def merged(a: Algebra, items: list[tuple[Term, Number]]) -> list[tuple[Term, Number]]:
-    """Summands with where(c, a, b) + where(c, d, e) as one choice."""
+    """Return the summands with where(c, a, b) + where(c, d, e) as one choice."""
     by_condition: dict[Term, list[tuple[Term, Number]]] = {}
     for item in items:
         if item[0].is_call("where"):
@@ -251,8 +256,9 @@ def merged(a: Algebra, items: list[tuple[Term, Number]]) -> list[tuple[Term, Num
 
 
 def absorbing(a: Algebra, coefficient: Number, items: list[tuple[Term, Term]]) -> Term | None:
-    """A product with a factor where(c, a, 0) or where(c, 0, a), which takes the others in: where
-    it is 0, so is the product, whatever the others are there.
+    """Return a product with a factor where(c, a, 0) or where(c, 0, a) as a choice that takes the
+    other factors in: where it is 0, so is the product, whatever the others are there. Return None
+    without one.
     """
     if coefficient == 1 and len(items) == 1:
         return None
@@ -350,8 +356,8 @@ def factored(a: Algebra, terms: Sequence[Term]) -> list[Term]:
 
 
 def rebuilt(a: Algebra, term: Term, found: Mapping[int, Term], call: Call) -> Term:
-    """A term of the same kind from other parts. found: those, by the numbers of its own. call:
-    what makes an operation on other operands.
+    """Return a term of the same kind from other parts. found: the new parts, by the numbers of the
+    old ones. call: makes an operation on other operands.
     """
     if all(found[p.number] is p for p in term.parts()):
         return term
@@ -365,7 +371,8 @@ def rebuilt(a: Algebra, term: Term, found: Mapping[int, Term], call: Call) -> Te
 
 
 def _without_common(a: Algebra, term: Term) -> Term:
-    """A sum as a product of what its summands share and of what is left of them."""
+    """Return a sum as the product of the common powers of its summands and of what is left of them.
+    """
     if term.value != 0:
         return term
     common = _common(a, term)
@@ -378,7 +385,7 @@ def _without_common(a: Algebra, term: Term) -> Term:
 
 
 def _common(a: Algebra, term: Term) -> list[tuple[Term, Term]]:
-    """Powers that all summands of a sum have."""
+    """Return the powers that all summands of a sum have."""
     powers = [dict(t.items) if t.kind == PRODUCT else {t: a.number(ONE)} for t, _ in term.items]
     common = []
     for base, exponent in powers[0].items():

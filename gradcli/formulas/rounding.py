@@ -81,7 +81,7 @@ class Values:
         self.deadline = float("inf")
 
     def plain(self, nodes: Sequence[int]) -> list[Any]:
-        """The value of each node, without its bound. Raises as `of` does."""
+        """Return the value of each node, without its bound. Raises as `of` does."""
         known, inputs = self.known, self.inputs
         for k in nodes:
             if k not in known:
@@ -98,7 +98,7 @@ class Values:
         return [known[k] for k in nodes]
 
     def of(self, nodes: Iterable[int]) -> list[tuple[Any, Bound]]:
-        """Value and bound of each node.
+        """Return value and bound of each node.
 
         Raises KeyError for a name without values, TimeoutError after the deadline.
         """
@@ -121,7 +121,7 @@ class Values:
 
     def _needed(self, nodes: Sequence[int], known: Mapping[int, Any]
                 ) -> Iterator[tuple[int, Op | None, Any]]:
-        """(node, operation or None, operands) of all that is not known yet, in order."""
+        """Yield (node, operation or None, operands) of all that is not known yet, in order."""
         ops, args = self.formula.ops, self.formula.args
         for k in self.formula.needed(nodes):
             if k in known:
@@ -142,7 +142,9 @@ class Values:
 
 
 def _of_constant(op: Op, xs: Sequence[Any], es: Sequence[Bound], value: float) -> Bound:
-    """A relative error, but of 0, whose bound is an array without axes."""
+    """Return a constant's bound as a relative error; of 0 as an absolute one, an array without
+    axes.
+    """
     bound = _general(op, [np.float64(x) for x in xs], es, np.float64(value))
     if type(bound) is float:
         return bound
@@ -150,7 +152,9 @@ def _of_constant(op: Op, xs: Sequence[Any], es: Sequence[Bound], value: float) -
 
 
 def _with_limits(op: Op, value: Any, bound: Bound) -> Bound:
-    """A bound, with what gradual underflow adds and without end where something overflowed."""
+    """Return a bound with the error of gradual underflow added, infinite where something
+    overflowed.
+    """
     # Inside of a row that NumPy has no function for, 1/inf may have been flushed to 0.
     step = SUBNORMAL if op.name in _NUMPY else NORMAL
     size = abs(value)
@@ -163,18 +167,18 @@ def _with_limits(op: Op, value: Any, bound: Bound) -> Bound:
 
 
 def _relative(value: Any, bound: Bound) -> Any:
-    """An absolute bound as a relative one, without end where first order says nothing."""
+    """Return an absolute bound as a relative one, infinite where first order says nothing."""
     found = np.where(bound == 0, 0.0, bound / np.abs(value))
     return np.where(found <= COARSE, found, np.inf)
 
 
 def error_of(value: Any, bound: Bound) -> Any:
-    """A bound as absolute errors."""
+    """Return a bound as absolute errors."""
     return bound if type(bound) is not float else bound * abs(value)
 
 
 def applied(op: Op, xs: Sequence[Any]) -> Any:
-    """The value of an elementwise operation on arrays of points and floats."""
+    """Return the value of an elementwise operation on arrays of points and floats."""
     if op is power and type(xs[1]) is float:
         x, n = xs
         if n == 2:  # NumPy's power takes 10 times as long
@@ -207,7 +211,7 @@ _NUMPY = {name: name for name in (
 
 
 def _both(op: Op, xs: Sequence[Any], es: Sequence[Bound], value: Any) -> Bound:
-    """Products and quotients: relative errors add up."""
+    """Return the bound of a product or quotient: relative errors add up."""
     x, y = es
     if type(x) is float:
         if type(y) is float:
@@ -285,14 +289,14 @@ def _exponential(op: Op, xs: Sequence[Any], es: Sequence[Bound], value: Any) -> 
 
 
 def _sine(op: Op, xs: Sequence[Any], es: Sequence[Bound], value: Any) -> Bound:
-    """Of functions whose slope is at most 1, and that are at most |x|."""
+    """Return the bound of a function whose slope is at most 1, and that is at most |x|."""
     if type(es[0]) is float:
         return (es[0] + UNIT) * abs(xs[0]) if es[0] else UNIT
     return es[0] + UNIT * abs(value)
 
 
 def _cosine(op: Op, xs: Sequence[Any], es: Sequence[Bound], value: Any) -> Bound:
-    """Of functions whose slope is at most 1, and that are at most 1."""
+    """Return the bound of a function whose slope is at most 1, and that is at most 1."""
     if type(es[0]) is float and not es[0]:
         return UNIT
     return error_of(xs[0], es[0]) + UNIT
@@ -314,7 +318,7 @@ def _general(op: Op, xs: Sequence[Any], es: Sequence[Bound], value: Any) -> Boun
 
 
 def _choice(op: Op, xs: Sequence[Any], es: Sequence[Bound], value: Any) -> Bound:
-    """Of what is chosen; what is not may have no value there."""
+    """Return the bound of the chosen side; the other may have no value there."""
     return np.where(xs[0], error_of(xs[1], es[1]), error_of(xs[2], es[2]))
 
 

@@ -26,7 +26,7 @@ def negative_power(exponent: Term) -> bool:
 
 
 def opposite(table: TermTable, exponent: Term) -> Term:
-    """-exponent, of a number, sum or product."""
+    """Return -exponent, of a number, sum or product."""
     if exponent.kind == SUM:
         return table.turned(exponent)
     if exponent.kind == NUMBER:
@@ -37,14 +37,14 @@ def opposite(table: TermTable, exponent: Term) -> Term:
 
 
 def power(table: TermTable, base: Term, exponent: Term) -> Term:
-    """A factor as it stands above or below the line: with a positive exponent."""
+    """Return a factor as it stands in numerator or denominator: with a positive exponent."""
     if negative_power(exponent):
         exponent = opposite(table, exponent)
     return base if exponent.is_number(1) else table.product(ONE, ((base, exponent),))
 
 
 def units(table: TermTable, term: Term) -> list[Term]:
-    """The parts of a term that its text is made of, each as often as it stands there."""
+    """Return the parts of a term that its text is made of, each as often as it stands there."""
     if term.kind == SUM:
         return [t for t, _ in term.items]
     if term.kind == CALL:
@@ -94,7 +94,9 @@ class Shared:
 
 def shared(table: TermTable, terms: Sequence[Term], taken: Collection[str], lengths: Lengths,
            prefix: str = "t") -> Shared:
-    """Names for what stands more than once and is long enough. taken: names that there are."""
+    """Return the terms with names for parts that occur more than once and are long enough. taken:
+    names that cannot be used. lengths: the lengths of texts of terms, given names.
+    """
     graph = Units(table, terms)
     asked = [graph.known[t.number] for t in terms]
     chosen = _chosen(graph, asked, lengths)

@@ -50,14 +50,14 @@ class Term:
         self.attributes = dict(attributes or {})
 
     def parts(self) -> tuple[Term, ...]:
-        """The terms that it is made of."""
+        """Return the terms that this one is made of."""
         if self.kind == PRODUCT:
             return tuple([t for item in self.items for t in item])
         return tuple([t for t, _ in self.items]) or self.args
 
     @property
     def operation(self) -> Op:
-        """The operation of a call."""
+        """Return the operation of a call."""
         assert self.op is not None
         return self.op
 
@@ -89,7 +89,7 @@ class TermTable(Graph):
         self.fractions: dict[float, Term] = {}
 
     def term(self, key: Any, kind: str, shape: Shape, **fields: Any) -> Term:
-        """The term of this key; made if there is none."""
+        """Return the term of this key; made if there is none."""
         number = self.known.get(key)
         if number is None:
             made = Term(kind, len(self.all), shape, **fields)
@@ -98,15 +98,15 @@ class TermTable(Graph):
         return self.all[number]
 
     def of(self, terms: Iterable[Term]) -> list[Term]:
-        """Terms and all that they are made of, operands first."""
+        """Return terms and all that they are made of, operands first."""
         return [self.all[n] for n in self.needed([t.number for t in terms])]
 
     def names(self, terms: Iterable[Term]) -> list[str]:
-        """The names of the file that terms are made of, in order of appearance."""
+        """Return the names of the file that terms are made of, in order of appearance."""
         return [t.value for t in self.of(terms) if t.kind == NAME and not t.attributes]
 
     def number(self, value: Number) -> Term:
-        """An exact number or a float."""
+        """Return the term of an exact number or a float."""
         if isinstance(value, float):
             value = exact(value)
         found = self.term((NUMBER, isinstance(value, Fraction), repr(value)), NUMBER, (),
@@ -116,11 +116,12 @@ class TermTable(Graph):
         return found
 
     def name(self, name: str, shape: Shape = ()) -> Term:
-        """A name of the file."""
+        """Return the term of a name of the file."""
         return self.term((NAME, name), NAME, shape, value=name)
 
     def constant(self, name: str) -> Term:
-        """`pi` or `e`; a name of the file that is spelled alike is another term."""
+        """Return the term of `pi` or `e`; a name of the file that is spelled alike is another term.
+        """
         return self.term((NAME, name, "constant"), NAME, (), value=name, attributes={"constant": 1})
 
     def has_name(self, name: str) -> bool:
@@ -128,35 +129,35 @@ class TermTable(Graph):
         return (NAME, name) in self.known
 
     def array(self, value: Any) -> Term:
-        """A constant array."""
+        """Return the term of a constant array."""
         key = ARRAY, value.dtype.str, value.shape, value.tobytes()
         return self.term(key, ARRAY, value.shape, value=value)
 
     def call(self, op: Op, args: Sequence[Term], attributes: Mapping[str, Any] | None,
              shape: Shape) -> Term:
-        """An operation on terms."""
+        """Return the term of an operation on terms, not simplified."""
         named = dict(attributes or {})
         key = (CALL, id(op), tuple([a.number for a in args]),
                repr(sorted([(name, _told(value)) for name, value in named.items()])), shape)
         return self.term(key, CALL, shape, op=op, args=args, attributes=named)
 
     def sum(self, constant: Number, items: Sequence[tuple[Term, Number]]) -> Term:
-        """A sum as it stands; see `algebra` for what makes one."""
+        """Return the term of a sum as it stands; `algebra` simplifies."""
         key = SUM, repr(constant), tuple([(t.number, repr(c)) for t, c in items])
         return self.term(key, SUM, joint([t for t, _ in items]), value=constant, items=items)
 
     def turned(self, term: Term) -> Term:
-        """A sum with all signs turned."""
+        """Return a sum with all signs turned."""
         return self.sum(-term.value, [(t, -c) for t, c in term.items])
 
     def product(self, coefficient: Number, items: Sequence[tuple[Term, Term]]) -> Term:
-        """A product of powers as it stands."""
+        """Return the term of a product of powers as it stands."""
         key = PRODUCT, repr(coefficient), tuple([(b.number, e.number) for b, e in items])
         return self.term(key, PRODUCT, joint([t for item in items for t in item]),
                         value=coefficient, items=items)
 
     def monic(self, term: Term) -> Term:
-        """A product without its coefficient."""
+        """Return a product without its coefficient."""
         base, exponent = term.items[0]
         if len(term.items) == 1 and exponent.is_number(1):
             return base
@@ -164,12 +165,14 @@ class TermTable(Graph):
 
 
 def _told(value: Any) -> Any:
-    """An attribute as what tells it from others; arrays print some digits of some elements."""
+    """Return an attribute as part of a key: of an array all bytes, since its text has some digits
+    only.
+    """
     return (value.dtype.str, value.shape, value.tobytes()) if hasattr(value, "tobytes") else value
 
 
 def joint(terms: Iterable[Term]) -> Shape:
-    """The shape of elementwise arithmetic on terms."""
+    """Return the shape of elementwise arithmetic on terms."""
     shapes = {t.shape for t in terms}
     shapes.discard(())
     if len(shapes) > 1:
@@ -216,7 +219,7 @@ KNOWN: tuple[tuple[float, tuple[Any, ...]], ...] = (
 
 
 def exact(value: float) -> Number:
-    """The fraction that a float stands for, or the float."""
+    """Return the fraction that a float stands for, or the float."""
     if value == 0:
         return ZERO  # a formula has no signed zeros
     if value - value != 0:
@@ -235,8 +238,8 @@ def exact(value: float) -> Number:
 
 
 def known(value: float) -> tuple[Fraction, tuple[Any, ...]] | None:
-    """(fraction, constant) of a float that is a simple fraction of a well-known constant, to
-    within two units in the last place.
+    """Return (fraction, constant) of a float that is a simple fraction of a well-known constant, to
+    within two units in the last place; else None.
     """
     for constant, name in KNOWN:
         ratio = value / constant
@@ -248,8 +251,8 @@ def known(value: float) -> tuple[Fraction, tuple[Any, ...]] | None:
 
 
 def _simple(ratio: float) -> Fraction | None:
-    """The fraction with a small denominator that a float is to within rounding: the first such
-    convergent of its continued fraction.
+    """Return the fraction with a small denominator that a float is to within rounding: the first
+    such convergent of its continued fraction; None if there is none.
     """
     p, q, p_before, q_before = 1, 0, 0, 1
     rest = ratio
@@ -264,7 +267,7 @@ def _simple(ratio: float) -> Fraction | None:
 
 
 def tidy(value: Number) -> Number:
-    """A result of exact arithmetic; a float once it is too long to be read."""
+    """Return a result of exact arithmetic, as a float once it is too long to be read."""
     if isinstance(value, Fraction) and (
             abs(value.numerator) > LARGEST or value.denominator > LARGEST):
         return _float(value)
@@ -279,12 +282,12 @@ def _float(value: Fraction) -> float:
 
 
 def as_float(value: Number) -> float:
-    """A number as a float."""
+    """Return a number as a float."""
     return _float(value) if isinstance(value, Fraction) else value
 
 
 def plus(a: Number, b: Number) -> Number:
-    """a + b."""
+    """Return a + b."""
     if a is ZERO:
         return b
     if isinstance(a, Fraction) and isinstance(b, Fraction):
@@ -293,7 +296,7 @@ def plus(a: Number, b: Number) -> Number:
 
 
 def times(a: Number, b: Number) -> Number:
-    """a*b."""
+    """Return a*b."""
     if b is ONE:
         return a
     if isinstance(a, Fraction) and isinstance(b, Fraction):
@@ -302,14 +305,14 @@ def times(a: Number, b: Number) -> Number:
 
 
 def whole(value: Number) -> int | None:
-    """A whole number as one, else None."""
+    """Return a whole number as an int; None for another."""
     if isinstance(value, Fraction) and value.denominator == 1:
         return value.numerator
     return None
 
 
 def to_power(a: Number, n: int) -> Number | None:
-    """a^n for a whole n; None where that is no readable number."""
+    """Return a^n for a whole n; None where that is no readable number."""
     if a == 0 and n <= 0:
         return math.inf if n else None
     if isinstance(a, Fraction):
@@ -324,7 +327,7 @@ def to_power(a: Number, n: int) -> Number | None:
 
 
 def decimal(value: Fraction) -> str | None:
-    """A fraction as a short decimal that reads back as the same number, else None."""
+    """Return a fraction as a short decimal that reads back as the same number, else None."""
     shown = repr(_float(value))
     try:
         return shown if Fraction(shown) == value else None

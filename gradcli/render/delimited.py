@@ -38,6 +38,6 @@ def lines(rows: Iterable[Sequence[Any]], delimiter: str) -> str:
 
 
 def cell(text: str) -> str:
-    """Text that is safe in a spreadsheet and on a terminal."""
+    """Return a text in a form that is safe in a spreadsheet and on a terminal."""
     shown = visible(text)
     return f"'{shown}" if text.startswith(FORMULA) else shown

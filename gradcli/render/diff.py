@@ -14,7 +14,7 @@ NO_END = "\\ No newline at end of file"
 
 
 def unified(name: str, before: str, after: str, safe: bool = False, color: bool = False) -> str:
-    """The diff, empty if nothing changes. safe: with escapes for what cannot be seen."""
+    """Return the diff, empty if nothing changes. safe: with escapes for unprintable characters."""
     return "".join([
         line + "\n" for line in _lines(visible(name), before, after, safe, color)])
 
@@ -34,7 +34,9 @@ def _lines(name: str, before: str, after: str, safe: bool, color: bool) -> Itera
 
 
 def _split(text: str) -> list[str]:
-    """Lines with their ends, at line feeds only: other characters end no line of a file."""
+    """Return the lines with their ends, split at line feeds only: other characters end no line of a
+    file.
+    """
     lines = [line + "\n" for line in text.split("\n")]
     lines[-1] = lines[-1][:-1]
     return lines if lines[-1] else lines[:-1]

@@ -29,7 +29,8 @@ UNUSED = " does not depend on "
 
 
 def gradients(result: dict[str, Any]) -> Iterator[tuple[dict[str, Any], Index, Any, Any, Any]]:
-    """(source, index, value at the point, gradient, checked gradient) of each element.
+    """Yield (source, index, value at the point, gradient, checked gradient) of each element. A
+    gradient of None is one entry with the index (); the checked one is None without a check.
 
     A None of an array is one entry with the index (); so is an answer without a check.
     """
@@ -40,7 +41,9 @@ def gradients(result: dict[str, Any]) -> Iterator[tuple[dict[str, Any], Index, A
 
 
 def jacobians(result: dict[str, Any]) -> Iterator[tuple[dict[str, Any], Index, Index, Any, Any]]:
-    """(source, index of the target, index of the source, value, checked value) of each element."""
+    """Yield (source, index of the target, index of the source, value, checked value) of each
+    element.
+    """
     rank = len(result.get("shape") or ())
     for source in result.get("sources") or ():
         verify = source.get("verify") or {}
@@ -50,8 +53,8 @@ def jacobians(result: dict[str, Any]) -> Iterator[tuple[dict[str, Any], Index, I
 
 
 def hessians(result: dict[str, Any]) -> Iterator[tuple[dict[str, Any], Index, Index, Any, Any]]:
-    """(block, index of the row, index of the column, value, checked value) of each element of each
-    block.
+    """Yield (block, index of the row, index of the column, value, checked value) of each element of
+    each block.
     """
     for block in result.get("blocks") or ():
         rank, check = len(source_shape(result, block["row"])), block.get("verify") or {}
@@ -60,7 +63,7 @@ def hessians(result: dict[str, Any]) -> Iterator[tuple[dict[str, Any], Index, In
 
 
 def _places(item: dict[str, Any], field: str, rank: int) -> Iterator[tuple[Index, Index, Any]]:
-    """(index of the row, index of the column, value) of each element, or of each triple."""
+    """Yield (index of the row, index of the column, value) of each element, or of each triple."""
     sparse = item.get("sparse")
     if sparse is not None:
         for row, column, value in zip(
@@ -72,7 +75,8 @@ def _places(item: dict[str, Any], field: str, rank: int) -> Iterator[tuple[Index
 
 
 def jacobian_matrix(result: dict[str, Any]) -> Matrix:
-    """(rows, columns, values): elements of the target by elements of all sources.
+    """Return (rows, columns, values): elements of the target by elements of all sources. Labels are
+    (name, index). A source whose Jacobian is None has None everywhere.
 
     Labels are (name, index). A source whose Jacobian is None has None everywhere.
     """
@@ -93,7 +97,7 @@ def jacobian_matrix(result: dict[str, Any]) -> Matrix:
 
 
 def hessian_matrix(result: dict[str, Any]) -> Matrix:
-    """(rows, columns, values) of all blocks together; "" where there is no block at all."""
+    """Return (rows, columns, values) of all blocks together; "" where there is no block at all."""
     blocks = {(block["row"], block["col"]): block for block in result.get("blocks") or ()}
     rows, columns = [
         [label for name in dict.fromkeys([pair[side] for pair in blocks])
@@ -108,7 +112,7 @@ def _labels(name: str, shape: Sequence[int]) -> list[Label]:
 
 
 def source_shape(result: dict[str, Any], name: str) -> tuple[int, ...]:
-    """The shape of a Hessian's source, from its value or else from its own block."""
+    """Return the shape of a Hessian's source, from its value or else from its own block."""
     at = (result.get("at") or {}).get(name)
     if at is not None:
         return numbers.shape(at)
@@ -120,7 +124,7 @@ def source_shape(result: dict[str, Any], name: str) -> tuple[int, ...]:
 
 
 def eigen(result: dict[str, Any]) -> Iterator[tuple[str, Any]]:
-    """(`eigenvalue[0]`, number), ..., (`definiteness`, word); nothing unless --eig was asked."""
+    """Yield (`eigenvalue[0]`, number), ..., (`definiteness`, word); nothing without --eig."""
     for index, value in enumerate(result.get("eigenvalues") or ()):
         yield f"eigenvalue[{index}]", value
     if result.get("definiteness") is not None:
@@ -128,7 +132,8 @@ def eigen(result: dict[str, Any]) -> Iterator[tuple[str, Any]]:
 
 
 def pick(value: Any, index: Index) -> Any:
-    """The element at `index`; the whole if it is no array; None if there is no such element."""
+    """Return the element at `index`; the whole if it is no array; None if there is no such element.
+    """
     for position in index:
         if not isinstance(value, list):
             break
@@ -139,7 +144,8 @@ def pick(value: Any, index: Index) -> Any:
 
 
 def named(command: str, result: dict[str, Any]) -> Named:
-    """(name, value, item) of whatever can have reasons and notes: `dy/dx`, 6.0, the source."""
+    """Return (name, value, item) of whatever can have reasons and notes: `dy/dx`, 6.0, the source.
+    """
     of = result["of"]
     if command == "eval":
         return [(of, result.get("value"), result)]
@@ -157,7 +163,9 @@ def _whole(item: dict[str, Any], field: str) -> Any:
 
 
 def reasons(items: Named) -> list[Remark]:
-    """(names, value, reason, which of the causes of the first name) of each distinct reason."""
+    """Return a remark for each distinct reason: (names, value, reason, its place among the causes
+    of the first name).
+    """
     return _shared([(name, value, reason, at, item.get("wrt")) for name, value, item in items
                     for at, reason in enumerate(item.get("reasons") or ())])
 
@@ -181,8 +189,8 @@ def _cause(note: dict[str, Any]) -> tuple[Any, ...]:
 
 
 def _shared(found: list[tuple[str, Any, dict[str, Any], int, Any]]) -> list[Remark]:
-    """The names of equal remarks together, in order of the first. Messages about one source or
-    another are equal if all else is: they become one about all of them.
+    """Return the remarks, those that are equal as one with all their names, in order of the first.
+    Messages about different sources are equal if all else is, and become one about all of them.
     """
     groups: dict[Any, list[Any]] = {}
     for name, value, remark, at, wrt in found:
@@ -196,7 +204,9 @@ def _shared(found: list[tuple[str, Any, dict[str, Any], int, Any]]) -> list[Rema
 
 
 def unused(remarks: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Remarks with those on sources that one target does not use as one, in place of the first."""
+    """Return the remarks, those on sources that one target does not use as one, in place of the
+    first.
+    """
     groups: dict[Any, list[dict[str, Any]]] = {}
     for at, remark in enumerate(remarks):
         key = same(remark, None) if _is_unused(remark) else at
@@ -216,8 +226,8 @@ def _is_unused(remark: dict[str, Any]) -> bool:
 
 
 def _about(remark: dict[str, Any], wrt: Any) -> tuple[str, str, str, str]:
-    """A message in parts, if it is about one source, its name the third: what leads from it to the
-    target, or that nothing does.
+    """Return the parts of a message about one source, whose name is the third: on the path from it
+    to the target, or that the target does not use it. Other messages are the first part.
     """
     message = remark["message"]
     if _is_unused(remark):
@@ -228,7 +238,7 @@ def _about(remark: dict[str, Any], wrt: Any) -> tuple[str, str, str, str]:
 
 
 def _merged(remarks: list[dict[str, Any]], sources: list[Any]) -> dict[str, Any]:
-    """Equal remarks as one: where each source is that a target does not use is not told."""
+    """Return equal remarks as one; one on sources that a target does not use has no line."""
     first = remarks[0]
     before, way, _, after = _about(first, sources[0])
     if len(remarks) == 1 or not way:
@@ -243,7 +253,7 @@ def _merged(remarks: list[dict[str, Any]], sources: list[Any]) -> dict[str, Any]
 
 
 def listed(names: list[str]) -> str:
-    """At most four names, and how many more there are."""
+    """Return at most four names, and how many more there are."""
     more = f" and {len(names) - 4} more" if len(names) > 4 else ""
     return ", ".join(names[:4]) + more
 
@@ -255,7 +265,7 @@ def count(items: Named) -> int:
 
 
 def told(names: list[str], remark: dict[str, Any]) -> str:
-    """`dy/dx: the message (line 3)`, without a name if it concerns all."""
+    """Return `dy/dx: the message (line 3)`, without a name if it concerns all."""
     who = listed(names)
     return f"{f'{who}: ' if who else ''}{remark['message']}{line(remark)}"
 
@@ -269,10 +279,10 @@ def disagrees(check: dict[str, Any]) -> bool:
 
 
 def derivatives(operation: dict[str, Any]) -> list[str]:
-    """The formulas of an operation's derivatives, `None` for an argument without one."""
+    """Return the formulas of an operation's derivatives, `None` for an argument without one."""
     return [numbers.exact(text) for text in operation.get("derivative") or ()]
 
 
 def line(remark: dict[str, Any]) -> str:
-    """` (line 3)`, or nothing."""
+    """Return ` (line 3)`, or "" if a remark has no line."""
     return f" (line {remark['line']})" if remark.get("line") else ""

@@ -97,19 +97,21 @@ def _value(value: Any, digits: int | None) -> str:
 
 
 def _tabular(sides: str, head: list[str], rows: Iterable[list[str]]) -> str:
-    """A table of finished cells."""
+    """Return a table of finished cells. sides: the alignment of its columns."""
     lines = [" & ".join(row) + r" \\" for row in (head, *rows)]
     return "\n".join([f"\\begin{{tabular}}{{{sides}}}", lines[0], r"\hline", *lines[1:],
                       r"\end{tabular}", ""])
 
 
 def escaped(text: str) -> str:
-    """Any text, typeset as it is."""
+    """Escape a text, so that it is typeset as it is."""
     return "".join([_SPECIAL.get(character, character) for character in visible(text)])
 
 
 def name(text: str, index: Index = ()) -> str:
-    r"""A name as mathematics: `x_1` and `x1` are x_{1}, `alpha` \alpha; indices are subscripts."""
+    r"""Return a name as mathematics: `x_1` and `x1` are x_{1}, `alpha` \alpha; indices are
+    subscripts.
+    """
     base, _, below = text.partition("_")
     digits = len(base) - len(base.rstrip("0123456789"))
     if digits and digits < len(base) and not below:
@@ -121,7 +123,9 @@ def name(text: str, index: Index = ()) -> str:
 
 
 def latex_name(name: str) -> str:
-    r"""x, \theta, x_{1}, \mathrm{rate}_{\mathrm{max}}, as in formulas of `derive`."""
+    r"""Return a name as formulas of `derive` write it: x, \theta, x_{1},
+    \mathrm{rate}_{\mathrm{max}}.
+    """
     stem, _, index = name.partition("_")
     if not stem:
         return rf"\mathrm{{{name}}}".replace("_", r"\_")
@@ -142,7 +146,8 @@ def latex_name(name: str) -> str:
 
 
 def element(text: str) -> str:
-    r"""A name, possibly of an element, as mathematics: `v[0,1]` is v_{0,1}; other text is itself.
+    r"""Return a name, possibly of an element, as mathematics: `v[0,1]` is v_{0,1}; other text is
+    itself.
     """
     base, _, inside = text.partition("[")
     if not base.isidentifier():
@@ -151,8 +156,8 @@ def element(text: str) -> str:
 
 
 def derivative(of: str, wrt: Mapping[str, int], sign: str = r"\partial") -> str:
-    r"""A fraction such as \frac{\partial^{2} f}{\partial x^{2}} of finished names; wrt: how often
-    by each. sign: d where there is one variable.
+    r"""Return a fraction such as \frac{\partial^{2} f}{\partial x^{2}} of finished names. wrt: name
+    to the order in it. sign: d where there is one variable.
     """
     order, gap = sum(wrt.values()), "" if sign == "d" else " "
     above = f"{sign}{f'^{{{order}}}' if order > 1 else ''}{gap}{of}"
@@ -169,8 +174,8 @@ def _word(text: str) -> str:
 
 
 def number(value: Any, digits: int | None = None) -> str:
-    r"""A number in full, or to so many digits: 1e-17 is 1 \times 10^{-17}; None, NaN and infinities
-    have words.
+    r"""Return a number in full, or to `digits` digits: 1e-17 is 1 \times 10^{-17}; None, NaN and
+    infinities have words.
     """
     if value is None or isinstance(value, bool | str):
         return f"\\text{{{escaped(numbers.exact(value))}}}"
@@ -183,7 +188,7 @@ def number(value: Any, digits: int | None = None) -> str:
 
 
 def pmatrix(rows: Iterable[list[str]]) -> str:
-    """A matrix of finished entries, a line of text per row."""
+    """Return a matrix of finished entries, a line of text per row."""
     inner = " \\\\\n".join([f"  {' & '.join(row)}" for row in rows])
     return f"\\begin{{pmatrix}}\n{inner}\n\\end{{pmatrix}}"
 

@@ -40,7 +40,7 @@ def lines(value: Any, digits: int, width: int, whole: bool = False) -> list[str]
 
 
 def inline(value: Any, digits: int) -> str:
-    """A scalar or an array in full on one line, whatever its width."""
+    """Return a scalar or an array in full on one line, whatever its width."""
     return _nested(value, digits)
 
 
@@ -54,7 +54,8 @@ def _nested(value: Any, digits: int) -> str:
 
 
 def summary(value: Any, digits: int) -> list[str]:
-    """The shape, and of numbers the least, the largest and the Euclidean norm, one per line."""
+    """Return the shape, and of numbers the least, the largest and the Euclidean norm, one per line.
+    """
     from math import hypot
 
     shape = numbers.shape(value)
@@ -72,7 +73,7 @@ def summary(value: Any, digits: int) -> list[str]:
 
 
 def _texts(value: Any, digits: int) -> Any:
-    """The numbers as texts, nested alike; the columns of matrices are aligned."""
+    """Return the numbers as texts, nested alike; the columns of matrices are aligned."""
     if len(numbers.shape(value)) < 2:
         return [numbers.significant(item, digits) for item in value]
     columns: dict[int | str, list[str]] = {}
@@ -100,7 +101,8 @@ def _bracketed(texts: Any, width: int) -> list[str]:
 
 
 def fold(texts: Sequence[str], width: int) -> list[str]:
-    """`[a, b, c]`, broken after commas where a line would be longer than `width`."""
+    """Return the lines of `[a, b, c]`, broken after commas where one would be longer than `width`.
+    """
     # A line may have a million elements: its pieces are put together at the end.
     found: list[list[str]] = [[]]
     used = 1

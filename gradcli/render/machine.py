@@ -96,7 +96,7 @@ def _character(c: str) -> str:
 
 
 def render(answer: dict[str, Any]) -> str:
-    """The answer as one object on one line."""
+    """Return the answer as one object on one line."""
     return dump({key: value for key, value in answer.items() if key != "lines"}) + "\n"
 
 

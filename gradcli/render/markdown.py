@@ -63,7 +63,7 @@ def _block(block: parts.Block, digits: int | None) -> str:
 
 
 def _inline(pieces: Iterable[Any], digits: int | None = None) -> str:
-    """Code, sentences and numbers, one behind the other."""
+    """Return code, sentences and numbers, one behind the other."""
     return "".join([
         code(piece) if isinstance(piece, Code) else prose(piece) if isinstance(piece, str) else
         _inline(piece, digits) if isinstance(piece, tuple) else
@@ -71,7 +71,7 @@ def _inline(pieces: Iterable[Any], digits: int | None = None) -> str:
 
 
 def code(text: str) -> str:
-    """A code span, safe in a table cell."""
+    """Return a code span, safe in a table cell."""
     shown = visible(text).replace("|", "\\|")
     fence = "`" if "`" not in shown else "``"
     space = " " if "`" in shown else ""
@@ -79,7 +79,7 @@ def code(text: str) -> str:
 
 
 def prose(text: str) -> str:
-    """A sentence; what stands in backquotes is code, all else is free of markup."""
+    """Return a sentence in which text in backquotes is code, and all else is free of markup."""
     pieces = visible(text).split("`")
     if len(pieces) % 2 == 0:
         return _escaped("`".join(pieces))
@@ -93,7 +93,7 @@ def _escaped(text: str) -> str:
 
 
 def table(header: Sequence[str], sides: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A pipe table of finished cells."""
+    """Return a pipe table of finished cells."""
     lines = [header, sides, *rows]
     return "".join([f"| {' | '.join(line)} |\n" for line in lines])
 

@@ -59,7 +59,7 @@ def _unpainted(style: str, text: str) -> str:
 
 
 def _sentence(text: str, width: int, indent: int) -> list[str]:
-    """A text in lines; the first one stands beside a head that is `indent` wide."""
+    """Return a text in lines; the first one stands beside a head that is `indent` wide."""
     from textwrap import wrap
 
     return wrap(text, max(LEAST, width - indent), break_long_words=False, break_on_hyphens=False,
@@ -120,7 +120,7 @@ def _place(
 
 
 def _folded(label: str, width: int) -> list[str]:
-    """A label that has a line of its own, in as many as it needs."""
+    """Return a label that stands alone in as many lines as it needs."""
     if _width(map(_cell, label)) <= max(width, LEAST):
         return [label]
     return _sentence(label.strip(), width, 0)
@@ -130,7 +130,8 @@ def excerpt(
     source: Source, span: Span, label: str, width: int, mark: str = "^",
     encoding: str = "utf-8",
 ) -> tuple[str, list[str]]:
-    """The line where the span starts, and the lines below it: marks, and the label beside them.
+    """Return the line where the span starts, and the lines below it: marks, and the label beside
+    them.
 
     The label goes to a line of its own if it does not fit beside the marks. Both lines are at
     most `width` wide as long as that is 24 or more; a label may be longer.
@@ -162,7 +163,8 @@ def excerpt(
 def _window(
     cells: list[Cell], start: int, end: int, width: int, cut_before: bool, cut_after: bool,
 ) -> tuple[int, int]:
-    """The range of cells to show: all if they fit, else the marked ones and what is around them.
+    """Return the range of cells to show: all if they fit, else the marked ones and those around
+    them.
 
     The marked part comes first; the room left is shared, a third before it and the rest after it.
     """

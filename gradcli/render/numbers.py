@@ -22,7 +22,7 @@ SAME, MOST = 1e-12, 17
 
 
 def exact(value: Any) -> str:
-    """The shortest text that reads back exactly; `6` for 6.0, `-0`, `1e+300`, `nan`, `inf`.
+    """Return the shortest text that reads back exactly; `6` for 6.0, `-0`, `1e+300`, `nan`, `inf`.
 
     Strings come back unchanged, booleans as `true` and `false`, None as `None`, lists as
     `[1, 2]`, dicts as `{a: 1}`.
@@ -70,7 +70,7 @@ def significant(value: Any, digits: int = 6) -> str:
 
 
 def aligned(texts: Sequence[str]) -> list[str]:
-    """The texts padded to one width, decimal points below each other; words end where units do."""
+    """Pad the texts to one width, decimal points below each other; words end where units do."""
     points = [_point(text) for text in texts]
     left = max(points, default=0)
     padded = [" " * (left - point) + text for text, point in zip(texts, points, strict=True)]
@@ -88,20 +88,19 @@ def _point(text: str) -> int:
 
 
 def rounded(value: Any, digits: int | None) -> Any:
-    """Nested data whose floats have so many significant digits; the same without a number of them.
-    """
+    """Round all floats in nested data to `digits` significant digits; None rounds nothing."""
     if digits is None:
         return value
     return _mapped(value, lambda x: float(significant(x, digits)))
 
 
 def unsigned(value: Any) -> Any:
-    """Nested data with 0 for -0: nobody asked for its sign."""
+    """Return nested data with 0 for -0: nobody asked for its sign."""
     return _mapped(value, lambda x: x + 0.0)
 
 
 def _mapped(value: Any, change: Callable[[float], float]) -> Any:
-    """Nested data with all its floats changed."""
+    """Apply a function to all floats in nested data."""
     if isinstance(value, float):
         return change(value)
     if isinstance(value, list):
@@ -112,7 +111,8 @@ def _mapped(value: Any, change: Callable[[float], float]) -> Any:
 
 
 def elements(value: Any, index: Index = ()) -> Iterator[tuple[Index, Any]]:
-    """Every (index, scalar) of nested lists in row-major order; a scalar or None is one with ().
+    """Yield every (index, scalar) of nested lists in row-major order; a scalar or None is one with
+    (). The keys of dicts are part of the index. Recursion is as deep as the value is nested.
 
     The keys of dicts are part of the index. Recursion is as deep as the value is nested.
     """
@@ -132,7 +132,7 @@ def elements(value: Any, index: Index = ()) -> Iterator[tuple[Index, Any]]:
 
 
 def shape(value: Any) -> tuple[int, ...]:
-    """The shape of nested lists, by their first elements; () for a scalar."""
+    """Return the shape of nested lists, by their first elements; () for a scalar."""
     axes = []
     while isinstance(value, list):
         axes.append(len(value))
@@ -154,22 +154,24 @@ def regular(value: Any) -> bool:
 
 
 def indexed(name: str, index: Index) -> str:
-    """`x`, `x[0]`, `x[0,1]`."""
+    """Return a name with an index: `x`, `x[0]`, `x[0,1]`."""
     return f"{name}[{','.join(map(str, index))}]" if index else name
 
 
 def first_derivative(of: str, wrt: str, row: Index = (), column: Index = ()) -> str:
-    """`dy/dx`, `dy/dx[0,1]`, `dy[0]/dx[1]`; a target that is no name gets brackets: `d(a,b)/dx`."""
+    """Return `dy/dx`, `dy/dx[0,1]`, `dy[0]/dx[1]`; a target that is no name gets brackets:
+    `d(a,b)/dx`.
+    """
     return f"d{indexed(closed(of), row)}/d{indexed(closed(wrt), column)}"
 
 
 def second_derivative(of: str, row: str, column: str, at: Index = (), to: Index = ()) -> str:
-    """`d2y/dxdy`, `d2y/dxdx`, `d2y/dx[0]dx[1]`."""
+    """Return `d2y/dxdy`, `d2y/dxdx`, `d2y/dx[0]dx[1]`."""
     return f"d2{closed(of)}/d{indexed(closed(row), at)}d{indexed(closed(column), to)}"
 
 
 def closed(name: str) -> str:
-    """The name, in round brackets unless it is one, possibly indexed or dotted."""
+    """Return a name, possibly indexed or dotted, as it is, and any other text in round brackets."""
     return name if name.partition("[")[0].replace(".", "").isidentifier() else f"({name})"
 
 
@@ -191,7 +193,7 @@ def visible(text: str) -> str:
 
 
 def escape(character: str) -> str:
-    """The escape of one character, as Python would write it in a string."""
+    """Return the escape of one character, as Python would write it in a string."""
     return character if character.isprintable() else repr(character)[1:-1]
 
 

@@ -18,7 +18,7 @@ LEAST = 24          # columns of a statement that are worth showing
 
 def lines(file: str, names: list[str], value: Any, reason: dict[str, Any], at: int, *,
           texts: dict[int, str] | None = None, of: int = 0, width: int = 0) -> Iterator[Line]:
-    """(head, text) of each line; a text may be long, and goes on beside its head.
+    """Yield (head, text) of each line; a text may be long, and goes on beside its head.
 
     texts: number of a line to what stands there, shown beside each place. of: among how many
     derivatives these are. width: columns that there are; 0: as many as it takes, within reason.
@@ -39,8 +39,8 @@ def lines(file: str, names: list[str], value: Any, reason: dict[str, Any], at: i
 
 
 def subject(names: list[str], value: Any, at: int, of: int) -> str:
-    """`dy/dx is None`, `dy/dx also` for a further cause, `3 of 4 derivatives are None (dy/da,
-    dy/db, dy/dc)`.
+    """Return `dy/dx is None`, `dy/dx also` for a further cause, or `3 of 4 derivatives are None
+    (dy/da, dy/db, dy/dc)`.
     """
     who = entries.listed(names)
     if at:
@@ -52,14 +52,15 @@ def subject(names: list[str], value: Any, at: int, of: int) -> str:
 
 
 def _place(file: str, place: dict[str, Any]) -> str:
-    """`expr.txt:2:1`, which editors and terminals can open, or `line 2` of nameless text."""
+    """Return `expr.txt:2:1`, which editors and terminals can open, or `line 2` of nameless text."""
     if not file or file.startswith("<"):
         return f"line {place['line']}"
     return ":".join([file, *[str(place[key]) for key in ("line", "column") if place.get(key)]])
 
 
 def _line_at(place: dict[str, Any], text: str, room: int) -> str:
-    """The line, or what of it is around the place; nothing where there is no room for that."""
+    """Return the line, or the part of it around the location; "" where there is no room for that.
+    """
     shown = text.strip()
     if len(shown) <= room:
         return shown
@@ -74,7 +75,7 @@ def _line_at(place: dict[str, Any], text: str, room: int) -> str:
 
 
 def text(answer: dict[str, Any]) -> str:
-    """The causes and notes of an answer as lines, for standard error beside bare numbers."""
+    """Return the causes and notes of an answer as lines, for standard error beside bare numbers."""
     out = []
     for result in answer.get("results") or ():
         items = entries.named(answer["command"], result)

@@ -63,7 +63,7 @@ def print_parts(shown: Iterable[Any], stream: TextIO, width: int, color: bool) -
 
 
 def _bare(line: str) -> str:
-    """The line without blanks at its end, in front of where a colour ends, too."""
+    """Return the line without blanks at its end, in front of where a colour ends, too."""
     kept = line.rstrip()
     while kept.endswith("m") and "\x1b[" in kept:
         text, _, code = kept.rpartition("\x1b[")
@@ -130,7 +130,7 @@ def _verdict(view: View, verdict: parts.Verdict) -> Any:
 
 
 def _causes(view: View, causes: parts.Causes) -> Iterator[Any]:
-    """Why a gradient is None, the place, the fix, and the notes.
+    """Yield paragraphs on why a gradient is None, the place, the fix, and the notes.
 
         dy/dc is None: `c` is a constant, which no tape watches
           expr.txt:2:1   const c = 2.0
@@ -158,7 +158,7 @@ def _causes(view: View, causes: parts.Causes) -> Iterator[Any]:
 
 
 def hanging(view: View, head: str, text: str) -> Any:
-    """A paragraph with its first word outside."""
+    """Return a paragraph whose head stands in a column of its own."""
     from rich.table import Table
 
     grid = Table.grid(padding=(0, 1))
@@ -169,7 +169,9 @@ def hanging(view: View, head: str, text: str) -> Any:
 
 
 def _facts(view: View, facts: parts.Facts) -> Any:
-    """Values beside their names: sentences are folded by rich, all else is finished."""
+    """Return a grid of values beside their names: sentences are folded by rich, all else is
+    finished.
+    """
     from rich.table import Table
 
     sentences = any(type(value) is str for _, value in facts.rows)

@@ -67,7 +67,7 @@ def run(options: CheckOptions, environment: Environment) -> int:
 
 def _until_pause(first: list[Line] | None, source: Iterator[list[Line] | None]
                  ) -> Iterator[list[Line]]:
-    """Blocks as long as they come without waiting."""
+    """Yield blocks as long as they come without waiting."""
     block = first
     while block is not None:
         yield block
@@ -75,7 +75,7 @@ def _until_pause(first: list[Line] | None, source: Iterator[list[Line] | None]
 
 
 def _checked(defaults: dict[str, Any]) -> None:
-    """Raises what is wrong with the options, which would be wrong on every line."""
+    """Raise the error of an option that would be wrong on every line."""
     from gradcli.homework.checking.problem import READERS
 
     for name, value in defaults.items():
@@ -86,7 +86,7 @@ def _checked(defaults: dict[str, Any]) -> None:
 
 
 def _opened(options: CheckOptions, environment: Environment) -> Any:
-    """The lines, as a stream of bytes. Raises E0601."""
+    """Open the file of lines as a stream of bytes. Raises E0601."""
     path = options.batch or ""
     if path == "-":
         return nullcontext(environment.input())
@@ -169,8 +169,8 @@ class _file:
 
 
 def blocks(stream: BinaryIO) -> Iterator[list[Line] | None]:
-    """The numbered lines of a stream, some at a time; None where it pauses. Empty ones are left
-    out, and of one that is too long there is only the beginning.
+    """Yield the numbered lines of a stream in blocks; None where it pauses. Empty lines are left
+    out, and of one that is too long only the beginning is kept.
     """
     read = getattr(stream, "read1", stream.read)
     found: list[Line] = []
@@ -214,8 +214,8 @@ _checkers: dict[str, Checker] = {}
 
 
 def answers(about: About) -> Callable[[Line], tuple[dict[str, Any], int]]:
-    """From a line to its object and the exit status that it means. Problems stay ready from one
-    call to the next.
+    """Return the function from a line to its object and the exit status that it means. Problems
+    stay prepared from one call to the next.
     """
     key = repr(about)
     if key not in _checkers:
@@ -236,7 +236,7 @@ def answers(about: About) -> Callable[[Line], tuple[dict[str, Any], int]]:
 
 
 def _given_up(line: Line, reason: str) -> dict[str, Any]:
-    """The object for an answer that no process could check."""
+    """Return the object for an answer that no process could check."""
     import json
 
     try:

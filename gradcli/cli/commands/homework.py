@@ -89,7 +89,7 @@ def _handed_in(options: ClassOptions) -> str:
 
 
 def refuse_inside(out: str, folder: str) -> None:
-    """Raises E0749 where the results would be taken for submissions the next time."""
+    """Raise E0749 where the results would be taken for submissions the next time."""
     from gradcli.base.errors import Diagnostic, GradcliError, Source
 
     there, here = os.path.realpath(folder), os.path.realpath(out)
@@ -101,7 +101,8 @@ def refuse_inside(out: str, folder: str) -> None:
 
 
 def _bar(options: ClassOptions, environment: Environment) -> Any:
-    """Progress, where a person watches and nothing else is written there."""
+    """Return a bar of progress, or None unless a person watches and nothing else is written there.
+    """
     if options.quiet or not environment.terminal(environment.stderr) or (
             options.format == "ndjson" and environment.terminal(environment.stdout)):
         return None

@@ -47,19 +47,20 @@ class Output:
             self._environment.stdout, self._options.color)
 
     def digits(self) -> int:
-        """Of tables: six for a terminal, all of them else, if nothing is asked for."""
+        """Return the digits of tables: by default six for a terminal, else all of them."""
         return self._options.digits or (TERMINAL_DIGITS if self.to_terminal else EXACT_DIGITS)
 
     def view(self) -> dict[str, Any]:
-        """encoding, width, digits and color of tables: as wide and as exact as their reader."""
+        """Return encoding, color, digits and width of tables: as wide and as exact as their reader.
+        """
         return {
             "encoding": self.encoding(), "color": self.color(), "digits": self.digits(),
             "width": self._environment.width(self._environment.stdout) if self.to_terminal else
             PIPE_WIDTH}
 
     def rounded(self, answer: dict[str, Any]) -> dict[str, Any]:
-        """The answer with the numbers that --digits asks for, where people read the format; tables
-        round for themselves.
+        """Return the answer rounded to --digits in formats that people read; tables round for
+        themselves.
         """
         if self.format not in ("markdown", "latex") or self._options.digits is None:
             return answer

@@ -108,7 +108,9 @@ def _table(options: QuestionOptions, environment: Environment) -> Table:
 
 
 def _format(options: QuestionOptions, environment: Environment, table: Table) -> str:
-    """--format, else by the name of -o, else a table on a terminal, else as the input."""
+    """Return --format, else the format of the ending of -o, else a table on a terminal, else the
+    format of the input.
+    """
     path = options.output
     if options.format:
         return options.format
@@ -131,8 +133,8 @@ def _stream(options: QuestionOptions, environment: Environment, chosen: str) -> 
 
 @contextmanager
 def _packed(path: str) -> Iterator[BinaryIO]:
-    """A whole file packed with gzip, without the name and the time that it may hold: the same
-    answers are the same bytes.
+    """Open a file that is written whole and packed with gzip, without the name and the time that
+    gzip stores, so that equal answers are equal bytes.
     """
     import gzip
 
@@ -172,7 +174,9 @@ class Report:
         self.left_out: dict[str, None] = {}
 
     def add(self, done: Done) -> None:
-        """A block is done. Raises what is wrong with its first bad row under --on-error stop."""
+        """Add the problems of a finished block. Raises that of its first bad row under --on-error
+        stop.
+        """
         for k, point in done.missing.items():
             self.missing.setdefault(k, point)
         self.bad += done.bad
@@ -188,7 +192,7 @@ class Report:
                 self._tell(problem)
 
     def end(self) -> None:
-        """Why gradients are None and numbers not finite, and how many rows are missing."""
+        """Tell why gradients are None and numbers not finite, and how many rows are missing."""
         if not self.options.quiet:
             self._explain()
             self._explain_bad()
@@ -201,13 +205,14 @@ class Report:
             self.environment.tell(f"gradcli: {self.wrong:,} {rows} {what}\n")
 
     def near(self, found: list[tuple[str, str]]) -> None:
-        """Columns that may have been meant as inputs."""
+        """Tell which columns may have been meant as inputs."""
         for column, name in found:
             self.environment.tell(f"gradcli: the column `{column}` is handed through: the"
                   f" input is called `{name}`\n")
 
     def assigned(self, found: dict[str, int]) -> None:
-        """Columns that give a variable its first value, which need not be that of the answer."""
+        """Tell which columns give a variable its first value, which need not be that of the answer.
+        """
         for name, line in found.items():
             self.environment.tell(f"gradcli: `{name}` is assigned in line {line}: the column gives"
                   " its first value, a derivative belongs to the one that the target reads\n")
@@ -217,7 +222,7 @@ class Report:
         complain([problem], self.options, self.environment, "\n")
 
     def _explain(self) -> None:
-        """Each None once, as at the first point that has it."""
+        """Tell the reason of each None once, at the first point that has it."""
         from gradcli.render import remarks
 
         said = ""
@@ -287,7 +292,7 @@ class Gathered:
         self.rest = b""
 
     def write(self, data: bytes) -> int:
-        """Some more bytes, which need not end with a line."""
+        """Take some more bytes, which need not end with a line."""
         *lines, self.rest = (self.rest + data).split(b"\n")
         for line in lines:
             if len(self.first) <= SHOWN:      # the head line is one more

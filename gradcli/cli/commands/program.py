@@ -93,7 +93,8 @@ def _bar(options: QuestionOptions, environment: Environment) -> Any:
 
 
 def _remarks(answer: dict[str, Any], options: QuestionOptions, chosen: str) -> list[str]:
-    """Failed expectations always; reasons and notes where the format has no place for them."""
+    """Return failed expectations always; reasons and notes where the format has no place for them.
+    """
     lines = list(programs.failures(answer))
     if not options.quiet and chosen not in ("json", "ndjson"):
         lines += programs.remarks(answer)

@@ -56,7 +56,7 @@ class Executor:
         self.lanes: list[Lane] = []
 
     def run(self, columns: Sequence[Any], threads: int = 1) -> list[Any]:
-        """The answers at points: columns of equal length in, one array for each answer out.
+        """Return the answers at points: columns of equal length in, one array for each answer out.
 
         Threads share Python's lock, which changes hands at every statement: processes scale better.
         """
@@ -94,7 +94,7 @@ class Executor:
 
     def _run(self, columns: Sequence[Any], found: Sequence[Any], starts: Sequence[int], rows: int
              ) -> None:
-        """Some of the blocks, one behind the other."""
+        """Run some of the blocks, one behind the other, and write their answers into `found`."""
         try:
             lane = self.lanes.pop()
         except IndexError:
@@ -131,7 +131,7 @@ class Lane:
             self.statements.append((bound, function, operands, out, writes))
 
     def run(self, given: Sequence[Any]) -> None:
-        """One block: inputs, and behind them the arrays for the answers."""
+        """Run one block. given: its inputs, and behind them the arrays for the answers."""
         slots = self.slots
         slots[:len(given)] = given
         for bound, function, operands, out, writes in self.statements:
@@ -201,7 +201,8 @@ class Plan:
         self.program.append((step.function, operands, self.place[number], writes))
 
     def _ready(self, operand: Constant, number: int) -> Any:
-        """A number as an array, which a ufunc takes in half the time, where the type stays."""
+        """Return a number as an array, which a ufunc takes in half the time, where the type stays.
+        """
         if type(operand.value) is float and all(
                 self.graph.kind(o)[1].char == "d" for o in self.graph.args[number]):
             return np.asarray(operand.value)
@@ -212,7 +213,7 @@ class Plan:
         return len(self.slots) - 1
 
     def _buffer(self, kind: tuple[tuple[int, ...], Any]) -> int:
-        """The buffer that was released last, which the cache still holds, or a new one."""
+        """Return the buffer that was released last, which the cache still holds, or a new one."""
         same = self.free.get(kind)
         return same.pop() if same else self._slot(kind)
 

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 def graph(entries: Sequence[Entry], inputs: Mapping[int, tuple[int, ...]],
           answers: Iterable[tuple[int | None, Any]]) -> Statements:
-    """The statements that calculate some values from a point.
+    """Return the statements that calculate some values from a point.
 
     entries: what ran at one point; batch axes, such as those of seeds, stay in front of the core of
     a value. inputs: ids of the values that a point gives, in order, to their shapes. answers:
@@ -77,7 +77,7 @@ class Builder:
         self.statements = Statements([np.ones(shape) for shape in inputs.values()])
 
     def add(self, entry: Entry) -> None:
-        """One entry, if it depends on the point."""
+        """Add the statement of one entry, if it depends on the point."""
         op, ids, values = entry[OP], entry[IDS], entry[VALUES]
         if not any(i in self.known for i in ids):
             return
@@ -108,7 +108,7 @@ class Builder:
         return self.ranks[operand] if isinstance(operand, int) else len(shape_of(operand.value))
 
     def _filled(self, operand: Operand, missing: int) -> Operand:
-        """A value with unit axes between that of the points and its own: broadcasting aligns axes
+        """Put unit axes between the axis of points and those of a value: broadcasting aligns axes
         from the right, and a point must not meet an element.
         """
         if missing <= 0 or not isinstance(operand, int):
@@ -122,7 +122,8 @@ class Builder:
                        lambda function, operands, key: self._put(function, operands, rank, key))
 
     def _on_cores(self, entry: Entry, operands: Sequence[Operand], rank: int) -> int:
-        """An operation on whole cores: all batch axes but that of the points align as on the tape.
+        """Put an operation on whole cores, and return its number: all batch axes but that of the
+        points align as on the tape.
         """
         op, attributes = entry[OP], dict(entry[ATTRIBUTES])
         batches = entry[BATCH][:-1] or (0,) * len(operands)
@@ -154,7 +155,7 @@ def _spread(missing: int) -> Callable[..., Any]:
 
 def on_cores(entry: Entry, cores: Sequence[int], attributes: Mapping[str, Any]
              ) -> Callable[..., Any]:
-    """An operation on whole arrays; it counts its axes from the right."""
+    """Return the function of an operation on whole arrays; it counts its axes from the right."""
     ranks, named, arrays = list(cores), dict(attributes), entry[OP].arrays
     if is_integer(entry[ANS]):
         return checked(entry[OP], named, ranks)
@@ -168,8 +169,9 @@ def on_cores(entry: Entry, cores: Sequence[int], attributes: Mapping[str, Any]
 
 def _point_by_point(function: Callable[..., Any], varies: Sequence[bool], shape: Sequence[int]
                     ) -> Callable[..., Any]:
-    """A function of the values of one point, called for each. varies: which operands have an axis
-    of points. shape: of an answer. Raises ValueError where one has another.
+    """Return a function that calls one of the values of a single point for each point. varies:
+    which operands have an axis of points. shape: of an answer. The result raises ValueError where
+    one has another.
     """
     def called(*values: Any) -> Any:
         n = next(len(v) for v, many in zip(values, varies, strict=True) if many)
@@ -184,9 +186,9 @@ def _point_by_point(function: Callable[..., Any], varies: Sequence[bool], shape:
 
 
 def _by_row(function: Callable[..., Any], missing: Sequence[int | None]) -> Callable[..., Any]:
-    """Constants with an axis of points, too. Else `np.einsum` takes points and rows of a core as
-    the rows of one matrix, and the digits of a product depend on how many these are. missing: of
-    constants, how many batch axes they lack.
+    """Return the function called with an axis of points for constants, too. Else `np.einsum` takes
+    points and rows of a core as the rows of one matrix, and the digits of a product depend on how
+    many these are. missing: of constants, how many batch axes they lack; None for others.
     """
     first = next(k for k, m in enumerate(missing) if m is None)
 
@@ -227,8 +229,8 @@ class Symbol(np.lib.mixins.NDArrayOperatorsMixin):
 
 
 def lowered(entry: Entry, operands: Sequence[Operand], put: Put) -> int:
-    """The number of what an elementwise entry makes: of the last part of its row's formula, or of
-    the whole.
+    """Put an elementwise entry, as the parts of its row's formula or as a whole, and return its
+    number.
     """
     if is_integer(entry[ANS]):
         return put(checked(entry[OP]), operands, entry[OP])

@@ -64,7 +64,7 @@ class Wengert:
         self.partial = any(op.partial for op in ops)
 
     def run(self, inputs: Mapping[int, float]) -> list[float]:
-        """The values of all slots, given those of the inputs."""
+        """Return the values of all slots, given those of the inputs."""
         values = [0.0] * len(self.ops) + self.head
         for slot, value in inputs.items():
             values[slot] = value
@@ -86,7 +86,7 @@ class Wengert:
                 k += 1
 
     def operands(self, k: int) -> tuple[int, ...]:
-        """The slots that step k reads."""
+        """Return the slots that step k reads."""
         i, j = self.first[k], self.second[k]
         several: tuple[int, ...] = (i, j) if j is not None else i if type(i) is tuple else (i,)
         return several
@@ -151,7 +151,7 @@ class Passage(Standing):
             bool(wengert.steep) and are_extreme([values[k] for k in wengert.steep]))
 
     def expand(self) -> list[Entry]:
-        """The entries that it stands for."""
+        """Return the entries that this passage stands for."""
         wengert, values = self.wengert, self.values
         ids: list[int | None] = [*self.made(), *[None] * len(wengert.head)]
         for slot, i in self.ids.items():

@@ -78,7 +78,7 @@ class Plan:
     # --- generated code -----------------------------------------------------------------------
 
     def _needed(self) -> list[str]:
-        """The variables that the adjoints of a turn read, and those that it began with."""
+        """Return the variables that the adjoints of a turn read, and those that it began with."""
         kept = [self.inputs[name] for name in self.carried]
         if not self.count:
             return []
@@ -112,8 +112,8 @@ class Plan:
         return _compiled(source, "forward", names)
 
     def backward(self) -> Callable[..., Any]:
-        """`(turns, values of the inputs, adjoints of the bound names) -> adjoints of the inputs`:
-        the turns are what `forward` saved.
+        """Return the function `(turns, values of the inputs, adjoints of the bound names) ->
+        adjoints of the inputs`: the turns are what `forward` saved.
         """
         if self._backward is None:
             names: dict[str, Any] = {}
@@ -160,7 +160,7 @@ class Plan:
         return any(self.inputs[n] == var for n in self.tracked)
 
     def sources_of(self, turns: int) -> dict[str, set[str]]:
-        """Per bound name the tracked inputs that it depends on after so many turns."""
+        """Return per bound name the tracked inputs that it depends on after so many turns."""
         turns = min(turns, len(self.bound) + 1)
         found = self.depends.get(turns)
         if found is None:
@@ -191,7 +191,7 @@ def _compiled(source: str, name: str, names: dict[str, Any]) -> Callable[..., An
 
 
 def slope(step: Step, k: int, names: dict[str, Any] | None = None) -> tuple[str, list[str]]:
-    """The partial of a step in operand k as Python text, and the variables that it reads."""
+    """Return the partial of a step in operand k as Python text, and the variables that it reads."""
     names = {} if names is None else names
     op = step.op
     rule = op.rules[k]
@@ -271,7 +271,7 @@ class Stretch(Standing):
             *chain.from_iterable(turns[::16]), *chain.from_iterable(turns[-1:])) < LARGE)
 
     def expand(self) -> list[Entry]:
-        """The entries that it stands for."""
+        """Return the entries that this stretch stands for."""
         plan = self.plan
         out: list[Entry] = []
         number = self.first
@@ -296,8 +296,8 @@ class Stretch(Standing):
 
 def run(plan: Plan, turns: Iterable[Any], values: Sequence[float]
         ) -> tuple[bool, int, Any, Sequence[float], list[Any]]:
-    """Turns of the body: whether one failed at an edge, how many were done before, the item that
-    the last one began with, the values of the bound names, and what was saved.
+    """Run turns of the body and return: whether one failed at an edge, how many were done before,
+    the item that the last one began with, the values of the bound names, and what was saved.
     """
     saved: list[Any] = []
     failed, done, item, ends = plan.forward(turns, saved.append, *values)
@@ -314,7 +314,7 @@ INFIX = {"add": "+", "subtract": "-", "multiply": "*", "divide": "/"}
 
 
 def call_text(op: Op, operands: Sequence[Operand], names: dict[str, Any]) -> str:
-    """A call of an operation as Python text."""
+    """Return a call of an operation as Python text."""
     texts = [o if isinstance(o, str) else number_text(o) for o in operands]
     if op.name in INFIX:
         return f"{texts[0]} {INFIX[op.name]} {texts[1]}"
@@ -325,7 +325,8 @@ def call_text(op: Op, operands: Sequence[Operand], names: dict[str, Any]) -> str
 
 
 def number_text(x: float) -> str:
-    """A number as Python text; infinity and NaN have none of their own."""
+    """Return a number as Python text; infinity and NaN, which have no literal, as a call of float.
+    """
     if x - x != 0.0:
         return f"float('{x!r}')"
     return repr(x) if x >= 0 else f"({x!r})"

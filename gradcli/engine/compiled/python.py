@@ -50,7 +50,7 @@ def is_scalar(recorded: Trace) -> bool:
 
 
 def generated(recorded: Trace) -> Callable[..., tuple[Any, ...]]:
-    """The function of the inputs, as floats in order, that gives the answers.
+    """Return the function of the inputs, as floats in order, that gives the answers.
 
     It raises Elsewhere, Doubtful, or what Python's arithmetic raises at an edge (`kinds.EDGE`).
     Raises Unrecorded where constants are very large or very small.
@@ -139,7 +139,7 @@ class Writer(Graph):
     # --- values -------------------------------------------------------------------------------
 
     def constant(self, value: Any) -> str:
-        """The text of a value that is the same at all points."""
+        """Return the text of a value that is the same at all points."""
         if type(value) is float:
             return number_text(value)
         if type(value) in SCALAR_TYPES or value is None:
@@ -174,7 +174,7 @@ class Writer(Graph):
         return number
 
     def _template(self, entry: Entry) -> str:
-        """The text of an operation with places for its operands."""
+        """Return the text of an operation with places for its operands."""
         op: Op = entry[OP]
         places = [f"{{{k}}}" for k in range(len(entry[VALUES]))]
         if not op.elementwise or type(entry[ANS]) is int or int in map(type, entry[VALUES]):
@@ -186,7 +186,7 @@ class Writer(Graph):
         return self.templates[op]
 
     def _written(self, op: Op, places: Sequence[str]) -> str:
-        """A formula that can be written with symbols is; one that looks at its values is called."""
+        """Return the formula of an operation, or a call of one that looks at its values."""
         if hasattr(op.floats, "__code__"):
             symbols = [Formal(p, frozenset((p,)), self.names) for p in places]
             try:
@@ -217,7 +217,7 @@ class Writer(Graph):
                 found.append(line)
 
     def faint(self, value: Operand, vanishing: Iterable[Operand]) -> None:
-        """A derivative: of one that is next to nothing, as something that was made before it is,
+        """Add the check of a derivative that is next to nothing while a value before it is, too:
         something larger may have been lost.
         """
         before = [v for v in vanishing if isinstance(v, int) and self.first <= v < value] if (
@@ -232,7 +232,7 @@ class Writer(Graph):
     # --- text ---------------------------------------------------------------------------------
 
     def function(self, answers: Sequence[Operand]) -> Callable[..., tuple[Any, ...]]:
-        """The function that is made of all that was written."""
+        """Return the function that is made of all that was written."""
         inputs = ", ".join(f"v{k}" for k in range(self.first))
         returned = "".join(f"v{a}, " if isinstance(a, int) else f"{a}, " for a in answers)
         lines = list(self._lines([a for a in answers if isinstance(a, int)]))
@@ -245,7 +245,7 @@ class Writer(Graph):
         return made
 
     def _lines(self, answers: Iterable[int]) -> Iterator[str]:
-        """The statements and the checks behind them."""
+        """Yield the lines of the statements, each with its checks behind it."""
         # What is answered or checked is not part of an expression.
         uses = self.uses((*answers, *self.checks) * 2, lambda k, n: True)
         for number in range(self.first):
@@ -276,7 +276,9 @@ def _not_small(number: int) -> str:
 
 
 def _whole(entry: Entry) -> Callable[..., Any]:
-    """An operation that is not a formula of floats, as it is called on the record."""
+    """Return the function of an operation that is not a formula of floats, as it is called on the
+    record.
+    """
     op: Op = entry[OP]
     attributes = dict(entry[ATTRIBUTES])
     if op.elementwise:

@@ -53,7 +53,7 @@ class Builder:
                 self.known[part[OUT]] = self._number(part)
 
     def graph(self, wanted: Sequence[int | None]) -> Statements:
-        """The statements whose answers are these values."""
+        """Return the statements whose answers are these values."""
         found = self.statements
         found.answers = [k for k in wanted if k is not None]
         typed(found, found.samples)
@@ -108,7 +108,7 @@ class Replay:
         self.answers = [(None if k is None else laid.arrays[k], v) for k, v in wanted]
 
     def run(self, *values: Any) -> list[Any]:
-        """The answers for values of the inputs; the caller may change them.
+        """Return the answers for values of the inputs; the caller may change them.
 
         Raises Elsewhere, Doubtful, and what operations raise for values that they refuse.
         """
@@ -152,7 +152,8 @@ def _is_extreme(array: Any) -> bool:
 
 
 def _given(array: Any, value: Any) -> Any:
-    """An answer in the type that it has on the record. array: None for what is always the same."""
+    """Return an answer in the type that it has on the record. array: None for one that is constant.
+    """
     if type(value) in SCALAR_TYPES or value is None:
         return value if array is None else array.item()
     return np.array(value if array is None else array, order="C")
@@ -237,7 +238,8 @@ class Layout:
         self._release(ended)
 
     def _array(self, number: int, step: Step) -> Any:
-        """The array of a value, in memory that is free; of -1, in zeros of its own."""
+        """Return the array of a value, in memory that is free; of number -1, in zeros of its own.
+        """
         size = int(np.prod(step.shape))
         if number < 0:
             return _shaped(np.zeros(size, step.dtype), step.shape)
@@ -254,8 +256,8 @@ class Layout:
 
 
 def _lifetimes(graph: Statements, kept: Iterable[int]) -> dict[int, int]:
-    """Number of a value that has memory of its own to that of the last step that reads it, views
-    of it included; of those that live to the end there is none.
+    """Return a dict from each value with memory of its own to the last step that reads it, views of
+    it included; values that live to the end are left out.
     """
     roots = list(range(len(graph.samples)))  # per value the one whose memory it is in
     for number, step in enumerate(graph.steps, len(roots)):
@@ -272,7 +274,7 @@ def _lifetimes(graph: Statements, kept: Iterable[int]) -> dict[int, int]:
 
 
 def _arranged(value: Any) -> Any:
-    """A copy of a value as an array of its own."""
+    """Return a copy of a value as an array of its own."""
     array = np.asarray(value)
     out = _shaped(np.empty(array.size, array.dtype), array.shape)
     out[...] = array
@@ -280,7 +282,7 @@ def _arranged(value: Any) -> Any:
 
 
 def _shaped(memory: Any, shape: Sequence[int]) -> Any:
-    """Memory as an array; one with a short last axis has its longest axis innermost."""
+    """Return memory as an array; one with a short last axis has its longest axis innermost."""
     order = list(range(len(shape)))
     if shape and shape[-1] < SHORT:
         order.sort(key=lambda k: shape[k])
@@ -289,7 +291,7 @@ def _shaped(memory: Any, shape: Sequence[int]) -> Any:
 
 
 def _fixed(operand: Operand) -> Any:
-    """A constant as the function of a step takes it."""
+    """Return a constant as the function of a step takes it."""
     assert isinstance(operand, Constant)
     return operand.value if type(operand.value) in SCALAR_TYPES else _arranged(operand.value)
 

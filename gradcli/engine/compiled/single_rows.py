@@ -44,7 +44,7 @@ class Into:
 
 
 def called(function: Any) -> Callable[..., Any]:
-    """The function itself, without what is known of it."""
+    """Return the function that a View or Into wraps."""
     while isinstance(function, (View, Into)):
         function = function.function
     found: Callable[..., Any] = function
@@ -113,7 +113,9 @@ def _sum_to(entry: Entry, operands: Sequence[Any]) -> View | Into | None:
 
 def _reduced(entry: Entry, axis: tuple[int, ...], keepdims: bool, shape: tuple[int, ...]
              ) -> View | Into | None:
-    """A sum over axes, in a shape that differs from NumPy's by unit axes at most."""
+    """Return a sum over axes, in a shape that differs from NumPy's by unit axes at most; None for
+    other types than floats.
+    """
     x = entry[VALUES][0]
     if all(shape_of(x)[a] == 1 for a in axis):
         return View(lambda x: x.reshape(shape))
@@ -133,7 +135,7 @@ def _reduced(entry: Entry, axis: tuple[int, ...], keepdims: bool, shape: tuple[i
 
 
 def _put(entry: Entry, operands: Sequence[Any]) -> Into | None:
-    """Places that an index names once each are written; the zeros around them stay."""
+    """Return the scatter into zeros at indices that are named once each; None for others."""
     pattern, shape = entry[ATTRIBUTES]["pattern"], tuple(entry[ATTRIBUTES]["shape"])
     if any(isinstance(o, int) for o in operands[1:]):
         return None

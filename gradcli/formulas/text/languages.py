@@ -76,25 +76,25 @@ class C(Scalars):
     """Names of math.h and its like that no parameter may have, and that of the answers."""
 
     def accepts(self, name: str) -> bool:
-        """Letters of ASCII, no word of the language, no function."""
+        """Return whether a name is in ASCII, and no word, macro or function of the language."""
         return name.isascii() and name.isidentifier() and not (
             name in self.RESERVED or name in self.MACROS or name in self.functions.values())
 
     def constant(self, name: str) -> Piece:
-        """The standard has none: the function declares them."""
+        """Return pi or e, which the function declares, since the standard has none."""
         if self.algebra.table.has_name(name):
             return super().constant(name)
         self.needs.add(name)
         return name, ATOM
 
     def function(self, term: Term, args: Sequence[Piece]) -> Piece:
-        """A function of math.h; those of Bessel are POSIX."""
+        """Return a call of a function of math.h; those of Bessel are POSIX."""
         if term.operation.name.startswith("bessel_"):
             self.needs.add("posix")
         return super().function(term, args)
 
     def op_besselj(self, term: Term, args: Sequence[Piece]) -> Piece:
-        """jn(2, x), yn(2, x), of whole orders. Raises E0802 for others."""
+        """Return jn(2, x) or yn(2, x), of whole orders. Raises E0802 for others."""
         order = whole(term.args[0].value) if term.args[0].kind == NUMBER else None
         if order is None:
             raise self.missing(term)
@@ -104,23 +104,23 @@ class C(Scalars):
     op_bessely = op_besselj
 
     def whole(self, n: int) -> str:
-        """A double."""
+        """Return a whole number as a double."""
         return f"{n}.0"
 
     def float(self, value: float) -> Piece:
-        """Not a number and infinity are macros."""
+        """Return a float; not a number and infinity are macros."""
         text, strength = super().float(value)
         return text.replace("nan", "NAN").replace("inf", "INFINITY"), strength
 
     def powered(self, base: Piece, exponent: Piece, term: Term) -> Piece:
-        """A square or cube of a name as a product, else pow."""
+        """Return a square or cube of a name as a product, else pow."""
         if term.kind == NUMBER and term.value in (2, 3) and base[1] == ATOM and (
                 base[0].isidentifier()):
             return "*".join([base[0]] * int(term.value)), MULTIPLIED
         return f"pow({base[0]}, {exponent[0]})", ATOM
 
     def op_mod(self, term: Term, args: Sequence[Piece]) -> Piece:
-        """The remainder with the sign of the divisor."""
+        """Return the remainder with the sign of the divisor."""
         x, y = args[0], args[1]
         return (f"{inside(x, ADDED)} - {inside(y, POWER)}*floor({inside(x, MULTIPLIED)}/"
                 f"{inside(y, POWER)})", ADDED)
@@ -138,33 +138,35 @@ class Gradcli(Arrays):
     lowered: ClassVar = {"cofactor": cofactor}
 
     def scattered(self, places: Sequence[int], text: str, term: Term) -> str:
-        """scatter([[2], [3]], [x, y], [5])."""
+        """Return scatter([[2], [3]], [x, y], [5])."""
         values = text if len(term.args[0].shape) == 1 else self.reshaped(text, [len(places)])
         return f"scatter({[[k] for k in places]}, {values}, [{size(term.shape)}])"
 
     def reshaped(self, text: str, shape: Sequence[int]) -> str:
-        """reshape(x, [2, 3])."""
+        """Return reshape(x, [2, 3])."""
         return f"reshape({text}, {list(shape)})"
 
     def op_sum_to(self, term: Term, args: Sequence[Piece]) -> Piece:
-        """The sum over the axes that are not in a shape."""
+        """Return the sum over the axes that are not in a shape."""
         axes, before = summed_axes(term), term.args[0].shape
         text = f"sum({args[0][0]}, axis={list(axes)})" if axes else args[0][0]
         kept = tuple(n for k, n in enumerate(before) if k - len(before) not in axes)
         return (text if kept == term.shape else self.reshaped(text, term.shape)), ATOM
 
     def op_align(self, term: Term, args: Sequence[Piece]) -> Piece:
-        """Unit axes in front."""
+        """Return an array with unit axes in front."""
         return self.reshaped(args[0][0], term.shape), ATOM
 
     def op_cast_float(self, term: Term, args: Sequence[Piece]) -> Piece:
-        """Another type: of floating point, whole numbers, truth values."""
+        """Return a cast to another type: of floating point, whole numbers, truth values."""
         return f"cast({args[0][0]}, \"{term.attributes['dtype']}\")", ATOM
 
     op_cast_other = op_cast_float
 
     def function(self, term: Term, args: Sequence[Piece]) -> Piece:
-        """By its name in the table, with what differs from the defaults."""
+        """Return a call by the name in the table, with the attributes that differ from the
+        defaults.
+        """
         op = term.operation
         if op.name in INTERNAL or lookup(op.name) is not op:
             raise self.missing(term)
@@ -173,7 +175,7 @@ class Gradcli(Arrays):
 
 
 def literal(value: Any) -> str:
-    """An attribute as a file writes it."""
+    """Return an attribute as a file writes it."""
     if value is None or isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, str):
@@ -201,7 +203,7 @@ class Latex(Writer):
         "exp": ("e^{{{0}}}", (ANY,), POWER)}
 
     def accepts(self, name: str) -> bool:
-        """Letters of ASCII: others have commands, or none."""
+        """Return whether a name is in ASCII: other letters have commands, or none."""
         return name.isascii()
 
     def identifier(self, name: str) -> Piece:
@@ -211,7 +213,7 @@ class Latex(Writer):
         return latex_name(self.names.get(name, name)), ATOM
 
     def constant(self, name: str) -> Piece:
-        """pi and e."""
+        """Return pi or e."""
         return {"pi": r"\pi", "e": "e"}[name], ATOM
 
     def ratio(self, value: Fraction) -> str:
@@ -226,7 +228,7 @@ class Latex(Writer):
         return rf"{mantissa} \cdot 10^{{{int(exponent)}}}"
 
     def float(self, value: float) -> Piece:
-        """As a decimal."""
+        """Return a float as a decimal."""
         text, strength = super().float(value)
         sign = text[:len(text) - len(text.lstrip("-"))]
         bare = {"nan": r"\mathrm{NaN}", "inf": r"\infty"}.get(text[len(sign):])
@@ -243,12 +245,12 @@ class Latex(Writer):
         return f"{_braced(base, ATOM)}^{exponent[0]}", POWER
 
     def enclosed(self, text: Piece, strength: int) -> str:
-        """Brackets grow with what is inside."""
+        """Return an operand in brackets that grow with their content."""
         return _braced(text, strength)
 
     def fraction(self, sign: str, above: str, up: Sequence[Piece], below: str,
                  down: Sequence[Piece]) -> Piece:
-        """A fraction, or factors side by side."""
+        """Return a fraction, or factors side by side."""
         if not below and not down:
             return sign + _beside(above, up), MULTIPLIED
         over = up[0][0] if len(up) == 1 and not above else _beside(above, up) or "1"
@@ -256,7 +258,8 @@ class Latex(Writer):
         return rf"{sign}\frac{{{over}}}{{{under}}}", MULTIPLIED
 
     def op_index(self, term: Term, args: Sequence[Piece]) -> Piece:
-        """x_{0,1}, counted from 0 as in the names of derivatives. Raises E0802 for slices."""
+        """Return x_{0,1}, counted from 0 as in the names of derivatives. Raises E0802 for slices.
+        """
         pattern = term.attributes["pattern"]
         if not all(isinstance(item, int) for item in pattern):
             raise self.missing(term)
@@ -278,7 +281,7 @@ class Latex(Writer):
         return not chosen(term)
 
     def function(self, term: Term, args: Sequence[Piece]) -> Piece:
-        """By the row's own LaTeX."""
+        """Return a call by the row's own LaTeX."""
         op = term.operation
         if not self._tells(term):
             raise self.missing(term)
@@ -339,7 +342,7 @@ class Sympy(Scalars):
         "logical_and": "And", "logical_or": "Or", "logical_not": "Not"}
 
     def constant(self, name: str) -> Piece:
-        """pi and e; as numbers where a name of the file hides them."""
+        """Return pi or e; as a number where a name of the file hides it."""
         if self.algebra.table.has_name(name):
             return super().constant(name)
         return {"pi": "pi", "e": "E"}[name], ATOM
@@ -349,7 +352,7 @@ class Sympy(Scalars):
         return accepted(name) and name not in self.OTHERS
 
     def reserved(self, terms: Sequence[Term]) -> set[str]:
-        """Functions and constants of the formulas."""
+        """Return the functions and constants of the formulas."""
         return {self.functions.get(t.op.name, t.op.name) for t in terms if t.op is not None} | {
             self.constant(t.value)[0] for t in terms if t.kind == NAME and t.attributes} | (
             {"sqrt"} if any(t.kind == PRODUCT for t in terms) else set())
@@ -358,7 +361,7 @@ class Sympy(Scalars):
     """What else the statements call; `sympify` is told of names that it knows otherwise."""
 
     def float(self, value: float) -> Piece:
-        """Infinity is oo."""
+        """Return a float, with infinity as oo."""
         text, strength = super().float(value)
         return text.replace("inf", "oo"), strength
 

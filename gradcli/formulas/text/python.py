@@ -35,26 +35,26 @@ class Arrays(Writer):
     none = "none"
 
     def op_one_minus_square(self, term: Term, args: Sequence[Piece]) -> Piece:
-        """1 - x^2, which is exact near 1 as a product."""
+        """Return 1 - x^2 as a product, which is exact near 1."""
         x = inside(args[0], MULTIPLIED)
         return f"(1 - {x})*(1 + {x})", MULTIPLIED
 
     def op_index(self, term: Term, args: Sequence[Piece]) -> Piece:
-        """x[1, :]."""
+        """Return x[1, :]."""
         rest = iter([text for text, _ in args[1:]])
         inner = [next(rest) if item == "i" else self._subscript(item)
                  for item in term.attributes["pattern"]]
         return f"{inside(args[0], ATOM)}[{', '.join(inner)}]", ATOM
 
     def _subscript(self, item: Any) -> str:
-        """One item of an index."""
+        """Return one item of an index."""
         if isinstance(item, slice):
             parts = ["" if p is None else str(p) for p in (item.start, item.stop)]
             return ":".join(parts) + ("" if item.step is None else f":{item.step}")
         return self.none if item is None else str(item)
 
     def op_put(self, term: Term, args: Sequence[Piece]) -> Piece:
-        """Zeros with elements at some places. Raises E0802 for computed places."""
+        """Return zeros with elements at some indices. Raises E0802 for computed indices."""
         if len(term.args) > 1:
             raise self.missing(term)
         numbers = np.arange(size(term.shape)).reshape(term.shape)
@@ -63,16 +63,16 @@ class Arrays(Writer):
         return (flat if len(term.shape) == 1 else self.reshaped(flat, term.shape)), ATOM
 
     def scattered(self, places: Sequence[int], text: str, term: Term) -> str:
-        """A vector with elements at some places, as many as `term` has elements."""
+        """Return a vector with elements at some places, as long as `term` has elements."""
         raise NotImplementedError  # each language has its own function for it
 
     def reshaped(self, text: str, shape: Sequence[int]) -> str:
-        """An array in another shape."""
+        """Return an array in another shape."""
         raise NotImplementedError  # each language has its own function for it
 
 
 def summed_axes(term: Term) -> tuple[int, ...]:
-    """The axes that `sum_to` sums over, counted from the right."""
+    """Return the axes that `sum_to` sums over, counted from the right."""
     before, after = term.args[0].shape, term.shape
     extra = len(before) - len(after)
     return tuple(k - len(before) for k, n in enumerate(before)
@@ -113,16 +113,16 @@ class Python(Arrays):
         return accepted(name) and name not in ("np", "math", "ops")
 
     def reserved(self, terms: Sequence[Term]) -> set[str]:
-        """Functions of `math`."""
+        """Return the functions of `math` in the formulas."""
         return {OF_MATH[t.op.name] for t in terms if t.op is not None and t.op.name in OF_MATH}
 
     def constant(self, name: str) -> Piece:
-        """pi and e are NumPy's."""
+        """Return NumPy's pi or e."""
         self.needs.add("np")
         return f"np.{name}", ATOM
 
     def float(self, value: float) -> Piece:
-        """Not a number and infinity are NumPy's."""
+        """Return a float; not a number and infinity are NumPy's."""
         text, strength = super().float(value)
         bare = text.lstrip("-")
         if bare in ("nan", "inf"):
@@ -131,24 +131,28 @@ class Python(Arrays):
         return text, strength
 
     def array(self, value: Any) -> Piece:
-        """np.array([...])."""
+        """Return np.array([...])."""
         self.needs.add("np")
         return f"np.array({super().array(value)[0]})", ATOM
 
     def nested(self, value: Any) -> str:
-        """Floats, since powers of NumPy's integers stay integers; True is written large."""
+        """Return numbers as floats, since powers of NumPy's integers stay integers; True is written
+        large.
+        """
         if isinstance(value, (bool, int, float)):
             text = repr(value if isinstance(value, bool) else float(value))
             return text.replace("nan", "np.nan").replace("inf", "np.inf")
         return super().nested(value)
 
     def root(self, base: Piece) -> Piece:
-        """np.sqrt(x)."""
+        """Return np.sqrt(x)."""
         self.needs.add("np")
         return f"np.sqrt({base[0]})", ATOM
 
     def powered(self, base: Piece, exponent: Piece, term: Term) -> Piece:
-        """x**n; NumPy's function where a root or power of Python's numbers might be complex."""
+        """Return x**n, or NumPy's function where a root or power of Python's numbers might be
+        complex.
+        """
         if term.kind == "number" and isinstance(term.value, Fraction) and (
                 term.value.denominator == 1):
             return super().powered(base, exponent, term)
@@ -156,21 +160,21 @@ class Python(Arrays):
         return f"np.power({base[0]}, {exponent[0]})", ATOM
 
     def scattered(self, places: Sequence[int], text: str, term: Term) -> str:
-        """np.bincount([2, 3], np.ravel(x), 5)."""
+        """Return np.bincount([2, 3], np.ravel(x), 5)."""
         return f"np.bincount({places}, np.ravel({text}), {size(term.shape)})"
 
     def reshaped(self, text: str, shape: Sequence[int]) -> str:
-        """np.reshape(x, (2, 3))."""
+        """Return np.reshape(x, (2, 3))."""
         return f"np.reshape({text}, {shape})"
 
     def op_sum_to(self, term: Term, args: Sequence[Piece]) -> Piece:
-        """The sum over the axes that are not in a shape."""
+        """Return the sum over the axes that are not in a shape."""
         axes = summed_axes(term)
         text = f"np.sum({args[0][0]}, axis={axes})" if axes else args[0][0]
         return self.reshaped(text, term.shape), ATOM
 
     def op_solve(self, term: Term, args: Sequence[Piece]) -> Piece:
-        """np.linalg.solve, of the transposed matrix too."""
+        """Return np.linalg.solve, of the transposed matrix too."""
         matrix = args[0][0]
         if term.attributes.get("adjoint"):
             matrix = f"np.swapaxes({matrix}, -1, -2)"
@@ -187,14 +191,14 @@ class Python(Arrays):
         return f"np.broadcast_to({args[0][0]}, {term.shape})", ATOM
 
     def op_transpose(self, term: Term, args: Sequence[Piece]) -> Piece:
-        """x.T, or axes in another order."""
+        """Return np.transpose, with the axes unless they are reversed."""
         axes = tuple(a + len(term.shape) for a in term.attributes["axes"])
         if axes == tuple(range(len(term.shape)))[::-1]:
             return f"np.transpose({args[0][0]})", ATOM
         return f"np.transpose({args[0][0]}, {axes})", ATOM
 
     def op_stack(self, term: Term, args: Sequence[Piece]) -> Piece:
-        """np.stack, np.concatenate."""
+        """Return np.stack or np.concatenate."""
         axis = term.attributes["axis"] + len(term.shape)
         name = "stack" if term.operation.name == "stack" else "concatenate"
         return f"np.{name}([{listed(args)}]{f', axis={axis}' if axis else ''})", ATOM
@@ -202,17 +206,17 @@ class Python(Arrays):
     op_concat = op_stack
 
     def op_cast_float(self, term: Term, args: Sequence[Piece]) -> Piece:
-        """Another floating point type."""
+        """Return a cast to another floating point type."""
         return f"np.{term.attributes['dtype']}({args[0][0]})", ATOM
 
     op_cast_other = op_cast_float
 
     def op_stop_gradient(self, term: Term, args: Sequence[Piece]) -> Piece:
-        """The value itself."""
+        """Return the operand itself: text has no derivatives to stop."""
         return args[0]
 
     def op_sum(self, term: Term, args: Sequence[Piece]) -> Piece:
-        """np.sum with its axes."""
+        """Return a reduction such as np.sum with its axes."""
         axes = tuple(term.attributes["axis"])
         named = "" if len(axes) == len(term.args[0].shape) else f", axis={axes}"
         kept = ", keepdims=True" if term.attributes["keepdims"] else ""
@@ -228,8 +232,8 @@ class Python(Arrays):
         return super().call(term, args)
 
     def function(self, term: Term, args: Sequence[Piece]) -> Piece:
-        """NumPy's function, else that of `math` at each element, else gradcli's own. Raises E0802
-        for an operation that only rules use.
+        """Return NumPy's function, else that of `math` at each element, else gradcli's own. Raises
+        E0802 for an operation that only rules use.
         """
         op = term.operation
         named = [f"{k}={v.tolist() if hasattr(v, 'tolist') else v!r}"

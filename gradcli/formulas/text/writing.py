@@ -48,25 +48,25 @@ class Atoms:
         self.names: dict[str, str] = {}
 
     def identifier(self, name: str) -> Piece:
-        """A name of the file."""
+        """Return a name of the file."""
         return self.names.get(name, name), ATOM
 
     def constant(self, name: str) -> Piece:
-        """pi or e; as a number where a name of the file hides it."""
+        """Return pi or e; as a number where a name of the file hides it."""
         if self.algebra.table.has_name(name):
             return repr({"pi": math.pi, "e": math.e}[name]), ATOM
         return name, ATOM
 
     def whole(self, n: int) -> str:
-        """A whole number that is not negative."""
+        """Return a whole number that is not negative."""
         return str(n)
 
     def decimal(self, text: str) -> str:
-        """A decimal as Python writes it."""
+        """Return a decimal; it is given as Python writes it."""
         return text
 
     def number(self, value: Number) -> Piece:
-        """A number by itself."""
+        """Return a number by itself."""
         if isinstance(value, Fraction):
             sign = "-" if value < 0 else ""
             value = Fraction(-value if value < 0 else value)
@@ -81,18 +81,18 @@ class Atoms:
         return self.float(value)
 
     def ratio(self, value: Fraction) -> str:
-        """p/q."""
+        """Return p/q."""
         return f"{self.whole(value.numerator)}/{self.whole(value.denominator)}"
 
     def float(self, value: float) -> Piece:
-        """A float that is no fraction."""
+        """Return a float that is no fraction."""
         if value != value:
             return "nan", ATOM
         text = "inf" if abs(value) == float("inf") else repr(abs(value))
         return ("-" + text, SIGN) if value < 0 else (text, ATOM)
 
     def split(self, value: Number) -> tuple[str, str, str]:
-        """(sign, numerator, denominator) of a coefficient; an empty text stands for 1."""
+        """Return (sign, numerator, denominator) of a coefficient; an empty text stands for 1."""
         sign = "-" if value < 0 else ""
         value = -value if value < 0 else value
         if isinstance(value, Fraction):
@@ -110,7 +110,7 @@ class Atoms:
         return sign, "" if value == 1 else self.float(value)[0], ""
 
     def array(self, value: Any) -> Piece:
-        """A constant array. Raises E0803 for one that is too long to be written."""
+        """Return a constant array. Raises E0803 for one of more than MAX_ELEMENTS elements."""
         if value.size > MAX_ELEMENTS:
             raise error("E0803",
                         f"a constant array of {value.size:,} elements is too large for a formula",
@@ -118,7 +118,7 @@ class Atoms:
         return self.nested(value.tolist()), ATOM
 
     def nested(self, value: Any) -> str:
-        """Numbers in brackets."""
+        """Return numbers in brackets. Raises E0804 for complex ones."""
         if isinstance(value, list):
             return f"[{', '.join([self.nested(v) for v in value])}]"
         if isinstance(value, bool):
@@ -140,7 +140,7 @@ class Arithmetic(Atoms):
     power_sign = "^"
 
     def sum(self, term: Term, found: Mapping[int, Piece]) -> Piece:
-        """A sum, a positive term first where there is one."""
+        """Return a sum, a positive term first where there is one."""
         parts = [self.scaled(c, t, found) for t, c in term.items]
         if term.value > 0 and all(text.startswith("-") for text, _ in parts):
             parts.insert(0, self.number(term.value))
@@ -155,7 +155,7 @@ class Arithmetic(Atoms):
         return out, ADDED
 
     def scaled(self, coefficient: Number, term: Term, found: Mapping[int, Piece]) -> Piece:
-        """A number times a term whose text is known."""
+        """Return a number times a term whose text is known."""
         text = found[term.number]
         if coefficient == 1:
             return text
@@ -165,7 +165,7 @@ class Arithmetic(Atoms):
         return self.quotient(sign, above, [text], below, [])
 
     def product(self, term: Term, found: Mapping[int, Piece]) -> Piece:
-        """A product of powers, those with negative exponents below the line."""
+        """Return a product of powers, those with negative exponents in the denominator."""
         table = self.algebra.table
         items = list(term.items)
         if len(items) == 1 and term.value == 1 and not negative_power(items[0][1]):
@@ -194,7 +194,9 @@ class Arithmetic(Atoms):
 
     def _with_constants(self, items: Sequence[tuple[Term, Term]], found: Mapping[int, Piece],
                         up: list[Piece], down: list[Piece]) -> list[tuple[Term, Term]]:
-        """sqrt(2)*sqrt(pi) as one root; the factors that are left."""
+        """Move roots of numbers as one, sqrt(2)*sqrt(pi) as sqrt(2*pi), to `up` and `down`; return
+        the factors that are left.
+        """
         table = self.algebra.table
         rest = list(items)
         for power_, side in ((HALF, up), (-HALF, down)):
@@ -209,8 +211,8 @@ class Arithmetic(Atoms):
         return rest
 
     def _turned(self, term: Term, found: Mapping[int, Piece]) -> Term | None:
-        """The difference in a negative product that takes the sign in: -x*(a - b) is x*(b - a),
-        unless it has a name.
+        """Return the difference in a negative product that takes the sign in: -x*(a - b) is x*(b -
+        a); None if there is none without a name.
         """
         if term.value >= 0:
             return None
@@ -222,13 +224,13 @@ class Arithmetic(Atoms):
         return None
 
     def _negated(self, base: Term, exponent: Term, found: Mapping[int, Piece]) -> Piece:
-        """A sum with its signs turned, to a power without sign."""
+        """Return a sum with its signs turned, to a power without sign."""
         table = self.algebra.table
         return self.raised(self.sum(table.turned(base), found),
                            table.number(abs(exponent.value)), found)
 
     def raised(self, base: Piece, exponent: Term, found: Mapping[int, Piece]) -> Piece:
-        """base^exponent with an exponent that is not negative."""
+        """Return base^exponent with an exponent that is not negative."""
         if exponent.kind == NUMBER:
             if exponent.value == 1:
                 return base
@@ -238,16 +240,16 @@ class Arithmetic(Atoms):
         return self.powered(base, found[exponent.number], exponent)
 
     def root(self, base: Piece) -> Piece:
-        """The square root."""
+        """Return the square root."""
         return f"sqrt({base[0]})", ATOM
 
     def powered(self, base: Piece, exponent: Piece, term: Term) -> Piece:
-        """A power with an operator."""
+        """Return a power with an operator."""
         return f"{inside(base, ATOM)}{self.power_sign}{inside(exponent, ATOM)}", POWER
 
     def quotient(self, sign: str, above: str, up: Sequence[Piece], below: str,
                  down: Sequence[Piece]) -> Piece:
-        """sign above*up/(below*down)."""
+        """Return sign above*up/(below*down)."""
         if len(up) == 1 and not above and not below and not down:
             only = up[0]
             return (f"-{self.enclosed(only, MULTIPLIED)}", min(SIGN, max(only[1], MULTIPLIED))
@@ -255,7 +257,7 @@ class Arithmetic(Atoms):
         return self.fraction(sign, above, up, below, down)
 
     def enclosed(self, text: Piece, strength: int) -> str:
-        """A text as an operand, in brackets where it needs them."""
+        """Return a text as an operand, in brackets where it needs them."""
         return inside(text, strength)
 
     def fraction(self, sign: str, above: str, up: Sequence[Piece], below: str,
@@ -271,7 +273,9 @@ class Arithmetic(Atoms):
 
 
 def _place(item: tuple[Term, Term]) -> tuple[int, int]:
-    """Factors in the order in which people write them: names, functions, sums."""
+    """Return the sort key of a factor, in the order in which people write them: names, functions,
+    sums.
+    """
     base, exponent = item
     if base.kind == NAME and exponent.kind != NUMBER:
         return 2, base.number
@@ -307,18 +311,18 @@ class Writer(Arithmetic):
             self.algebra.table.of(terms)))
 
     def reserved(self, terms: Sequence[Term]) -> set[str]:
-        """Names that the texts of terms have for functions and constants."""
+        """Return the names that the texts of terms have for functions and constants."""
         return set()
 
     def lengths(self, terms: Sequence[Term], names: Mapping[int, str]) -> dict[int, int]:
-        """The lengths of the texts of terms that are in order, parts first."""
+        """Return the lengths of the texts of terms that are in order, parts first."""
         own, _ = self._written(terms, names, LONGEST)
         return {number: len(text) for number, text in own.items()}
 
     def texts(self, terms: Sequence[Term], names: Mapping[int, str],
               whole: Sequence[Term] = (), longest: int = MAX_CHARACTERS) -> list[str]:
-        """Terms as text; those of `whole` are written out although they have a name. Raises E0803
-        where one has more characters than the longest may have.
+        """Return terms as text; those of `whole` are written out although they have a name. Raises
+        E0803 where one has more than `longest` characters.
         """
         own, found = self._written(
             Units(self.algebra.table, [*terms, *whole]).terms, names, longest)
@@ -331,9 +335,9 @@ class Writer(Arithmetic):
 
     def _written(self, terms: Sequence[Term], names: Mapping[int, str], longest: int
                  ) -> tuple[dict[int, str], dict[int, Piece]]:
-        """The texts of terms that are in order, parts first, and what stands for them in others:
-        their names. What is longer than the longest is cut behind that, lest texts grow with every
-        way through the terms.
+        """Return the texts of terms that are in order, parts first, and their texts in others,
+        where named ones are names. The latter are cut behind `longest` characters, lest texts grow
+        with every path through the terms.
         """
         own: dict[int, str] = {}
         found: dict[int, Piece] = {}
@@ -360,7 +364,7 @@ class Writer(Arithmetic):
     # --- operations -----------------------------------------------------------------------------
 
     def call(self, term: Term, args: Sequence[Piece]) -> Piece:
-        """An operation of the table. Raises E0802 where the language has none like it."""
+        """Return an operation of the table. Raises E0802 where the language has none like it."""
         name = term.operation.name
         special = getattr(self, "op_" + name, None)
         if special is not None:
@@ -372,14 +376,15 @@ class Writer(Arithmetic):
         return self.function(term, args)
 
     def function(self, term: Term, args: Sequence[Piece]) -> Piece:
-        """An operation that is written as a call."""
+        """Return an operation that is written as a call. Raises E0802 where there is no function.
+        """
         function = self.functions.get(term.operation.name)
         if function is None:
             raise self.missing(term)
         return f"{function}({listed(args)})", ATOM
 
     def missing(self, term: Term) -> Exception:
-        """The error for what the language does not have."""
+        """Return the error of an operation that the language does not have."""
         name = term.operation.name
         what = "`index` at a computed place" if name in ("put", "index") else f"`{name}`"
         return error("E0802", f"{what} cannot be written as {self.title}",
@@ -389,7 +394,7 @@ class Writer(Arithmetic):
                      "--format gradcli or --format python writes it")
 
     def no_arrays(self) -> Exception:
-        """The error for arrays where formulas are of numbers."""
+        """Return the error of arrays where formulas are of numbers."""
         return error("E0802", f"arrays cannot be written as {self.title}",
                      help="--format gradcli or --format python writes them")
 
@@ -400,23 +405,25 @@ class Scalars(Writer):
     __slots__ = ()
 
     def op_stop_gradient(self, term: Term, args: Sequence[Piece]) -> Piece:
-        """The value itself: nobody differentiates these formulas again."""
+        """Return the operand itself: nobody differentiates these formulas again."""
         return args[0]
 
     def _text(self, term: Term, found: Mapping[int, Piece], names: Mapping[int, str]) -> Piece:
-        """Raises E0802 for arrays: a name is that of one number."""
+        """Return the text of a number. Raises E0802 for arrays: a name is that of one number."""
         if term.shape:
             raise self.no_arrays()
         return super()._text(term, found, names)
 
 
 def listed(args: Sequence[Piece]) -> str:
-    """Operands of a call."""
+    """Return the operands of a call as text."""
     return ", ".join([text for text, _ in args])
 
 
 def chosen(term: Term) -> dict[str, Any]:
-    """Attributes of an operation that are not its defaults, among which there is no array."""
+    """Return the attributes of an operation that are not its defaults, among which there is no
+    array.
+    """
     defaults = term.operation.attributes
     return {name: value for name, value in term.attributes.items()
             if name not in defaults or hasattr(value, "tolist") or defaults[name] != value}
@@ -427,8 +434,8 @@ def chosen(term: Term) -> dict[str, Any]:
 
 def renamed(names: Iterable[str], accepted: Callable[[str], bool], reserved: Collection[str]
             ) -> dict[str, str]:
-    """Names that a language cannot have, to others that are not taken: alpha for α, beta_1 for β₁,
-    double_ for double. reserved: names that formulas need for something else.
+    """Return a dict from names that a language cannot have to others that are not taken: alpha for
+    α, beta_1 for β₁, double_ for double. reserved: names that formulas need for something else.
     """
     def free(name: str) -> bool:
         return accepted(name) and name not in reserved
@@ -448,7 +455,7 @@ def renamed(names: Iterable[str], accepted: Callable[[str], bool], reserved: Col
 
 
 def spelled(name: str) -> str:
-    """A name in ASCII letters, digits and `_`."""
+    """Return a name in ASCII letters, digits and `_`."""
     out = ""
     below = False
     for character in name:

@@ -56,7 +56,9 @@ def _title(result: Result, held: Mapping[str, Any]) -> list[Any]:
 
 
 def shifted(name: str, at: float, tex: bool = False) -> str:
-    """`(x - 3)`; `x` where the point is 0. The point has all its digits: it is where this holds."""
+    """Return `(x - 3)`, or `x` where the point is 0. The point has all its digits, since the
+    formula holds there.
+    """
     written = latex.element(name) if tex else name
     if at == 0:
         return written
@@ -66,7 +68,8 @@ def shifted(name: str, at: float, tex: bool = False) -> str:
 
 
 def total(terms: Sequence[tuple[float, str]], tex: bool = False, digits: int | None = None) -> str:
-    """`3 + 2*x - x^2` of (coefficient, factors): those that are 0 are left out, 1 is not written.
+    """Return the sum `3 + 2*x - x^2` of (coefficient, factors): terms that are 0 are left out, a
+    factor of 1 is not written.
     """
     text = ""
     for coefficient, factors in terms:
@@ -93,7 +96,7 @@ def _factors(powers: Mapping[str, int], at: Mapping[str, float], tex: bool) -> s
 
 
 def _of(page: Target) -> str:
-    """The target in LaTeX."""
+    """Return the target in LaTeX."""
     return latex.element(page.name)
 
 
@@ -137,7 +140,9 @@ def _tangent(page: Target, result: Result) -> None:
 
 
 def _parametric(page: Target, result: Result) -> None:
-    """Of a curve the vector along it, of a surface those along both variables and the normal."""
+    """Add to the page: of a curve the vector along it, of a surface those along both variables and
+    the normal.
+    """
     of, at, point = page.name, result["at"], result["point"]
     (first, *_) = at
     curve = result["kind"] == "curve"
@@ -191,7 +196,8 @@ def _graph(page: Target, result: Result) -> None:
 
 
 def _normal(page: Target, result: Result, x: str) -> None:
-    """The line across the tangent; vertical where that is horizontal."""
+    """Add the line across the tangent to the page; it is vertical where the tangent is horizontal.
+    """
     normal = result["normal"]
     of = page.name
     if normal is None:

@@ -64,7 +64,7 @@ def row(result: Result) -> list[Any]:
 
 
 def components(witness: dict[str, Any]) -> Iterator[tuple[str, Any, Any]]:
-    """(index from 1 or "", right value, value given) of each component."""
+    """Yield (index from 1 or "", right value, value given) of each component."""
     given = dict(numbers.elements(witness.get("got")))
     for index, expected in numbers.elements(witness.get("expected")):
         label = ",".join([str(int(at) + 1) for at in index])
@@ -118,7 +118,9 @@ def _screen(view: View, result: Result, quiet: bool, verbose: bool) -> Iterator[
 
 
 def verdict(result: Result, gap: bool = False) -> Verdict:
-    """`wrong: at x = 2 this is 3, and should be 4`; the verdict alone where that is all."""
+    """Return the block `wrong: at x = 2 this is 3, and should be 4`; the verdict alone if it has no
+    message.
+    """
     word, message = result["verdict"], result["message"] or ""
     if word == "correct" and message.startswith("right"):
         message = message[len("right"):].lstrip(":; ")
@@ -142,7 +144,7 @@ def _facts(result: Result, verbose: bool) -> Iterator[tuple[str, str]]:
 
 
 def witness(view: View, found: dict[str, Any] | None) -> Iterator[Table]:
-    """The point, and of each component the right value and the one given."""
+    """Yield a table of the point, and of each component the right value and the one given."""
     if not found:
         return
     rows = list(components(found))

@@ -49,7 +49,7 @@ def screen(view: View, answer: dict[str, Any]) -> Iterator[Block]:
 
 
 def _style(value: Any) -> str:
-    """Yellow for None, NaN and infinities, in an array too."""
+    """Return yellow for None, NaN and infinities, in an array too; else no style."""
     for _, item in numbers.elements(value):
         if item is None or (isinstance(item, float) and item - item != 0):
             return MISSING
@@ -58,7 +58,9 @@ def _style(value: Any) -> str:
 
 def _title(view: View, result: dict[str, Any], at: dict[str, Any], before: str = "",
            optional: bool = False, gap: bool = False) -> Title:
-    """`y = 9 at x = 3, c = 2`; an optional point is left out if the line would be too long."""
+    """Return the title `y = 9 at x = 3, c = 2`. optional: leave out the point if the line would be
+    too long.
+    """
     whole = f"{before}{result['of']} = {view.brief(result.get('value'))}"
     point = ", ".join([f"{name} = {view.brief(value, POINT)}" for name, value in at.items()
                        if value is not None])
@@ -104,7 +106,7 @@ def _point(view: View, value: Any) -> Any:
 
 
 def _checked(check: dict[str, Any]) -> Any:
-    """The independent result; of an array only if it disagrees."""
+    """Return the independent result to show; of an array only if it disagrees."""
     value = check.get("gradient", "")
     return "" if isinstance(value, list) and not entries.disagrees(check) else value
 
@@ -151,7 +153,9 @@ def _widest(view: View, value: Any, width: int) -> int:
 
 
 def _cells_of(view: View, values: list[Any], width: int, marks: Lines) -> list[Lines]:
-    """Numbers aligned at the decimal point, words and arrays as they are; marks behind."""
+    """Return the cells of values: numbers aligned at the decimal point, words and arrays as they
+    are; marks behind them.
+    """
     single = [at for at, value in enumerate(values)
               if not isinstance(value, str | bool | list | dict)]
     texts = numbers.aligned([numbers.significant(values[at], view.digits) for at in single])
@@ -225,7 +229,9 @@ def _hessian(view: View, result: dict[str, Any], gap: bool) -> Iterator[Block]:
 
 def _matrix(view: View, named: entries.Named, build: Callable[[], entries.Matrix],
             noted: set[tuple[str, str]], corner: str) -> Iterator[Block]:
-    """Names on both sides, in groups of as many columns as fit; a summary if it is too large."""
+    """Yield a matrix with names on both sides, in groups of as many columns as fit; a summary if it
+    is too large.
+    """
     named = [one for one in named if one[0]]
     if not view.whole and sum(layout.count(value) for _, value, _ in named) > MATRIX:
         yield _summary(view, named)
@@ -249,7 +255,7 @@ def _matrix(view: View, named: entries.Named, build: Callable[[], entries.Matrix
 
 
 def _summary(view: View, named: entries.Named) -> Grid:
-    """A table of blocks that are too large to be shown."""
+    """Return a table of the shapes of blocks that are too large to be shown."""
     view.summarised = True
     return Grid([
         (["block"], [(view.name(name), "") for name, _, _ in named]),
@@ -269,7 +275,7 @@ def _summarised(view: View, value: Any, item: dict[str, Any]) -> Lines:
 
 def _triples(view: View, named: entries.Named, result: dict[str, Any],
              noted: set[tuple[str, str]]) -> Iterator[Block]:
-    """A line for each element that can differ from 0."""
+    """Yield a table with a line for each element that can differ from 0."""
     found = list(triples(result))
     if not view.whole and len(found) > MATRIX:
         yield _summary(view, [one for one in named if one[0]])
@@ -287,7 +293,8 @@ def _triples(view: View, named: entries.Named, result: dict[str, Any],
 
 def _marked(view: View, rows: list[entries.Label], column: entries.Label, values: list[Any],
             noted: set[tuple[str, str]]) -> Lines:
-    """A column's texts, aligned, with a mark at zeros and non-numbers that a note explains."""
+    """Return a column's texts, aligned, with a mark at zeros and non-numbers that a note explains.
+    """
     marks = [" *" if (row, column[0]) in noted and (not value or value - value != 0) else ""
              for (row, _), value in zip(rows, values, strict=True)]
     texts = numbers.aligned([numbers.significant(value, view.digits) for value in values])

@@ -100,7 +100,7 @@ def _last(item: Result, value: Any, check: Any, checked: bool) -> Row:
 
 
 def _single(value: Any) -> Any:
-    """A number or a text; an array is left out."""
+    """Return the cell of a number or a text; that of an array is empty."""
     return "" if isinstance(value, list | dict) else "None" if value is None else value
 
 
@@ -120,7 +120,7 @@ def document(answer: Answer, result: Result) -> Iterator[Block]:
 
 
 def _title(result: Result) -> Title:
-    """`y` = 9 at `x` = 3; arrays are left out of the point."""
+    """Return the title `y` = 9 at `x` = 3; arrays are left out of the point."""
     value = result.get("value")
     point = result.get("at") or {
         source["wrt"]: source.get("at") for source in result.get("sources") or ()}
@@ -135,7 +135,8 @@ def _title(result: Result) -> Title:
 
 
 def _told(value: Any) -> Any:
-    """A number; a text as code."""
+    """Return a value for a sentence or a cell: a text as code, None as a word, a number as it is.
+    """
     return Code(value) if isinstance(value, str) else "None" if value is None else value
 
 
@@ -167,7 +168,9 @@ def _hessian(result: Result) -> Iterator[Block]:
 
 
 def _matrix(result: Result, build: Callable[[Result], entries.Matrix]) -> Table:
-    """A table with names on both sides; a line for each element that can differ from 0."""
+    """Return a table with names on both sides, or with a line for each element that can differ from
+    0.
+    """
     if has_triples(result):
         return Table(["row", "column", "value"], [
             [Code(numbers.indexed(*row)), Code(numbers.indexed(*column)), _told(value)]
@@ -239,7 +242,7 @@ def _fraction(of: str, wrt: str) -> str:
 
 
 def _array(value: Any) -> str:
-    """A scalar, a vector as a column, a matrix, or a list of matrices."""
+    """Return a scalar, a vector as a column, a matrix, or a list of matrices in LaTeX."""
     rank = len(numbers.shape(value))
     if not numbers.regular(value):
         return f"\\text{{{escaped(numbers.exact(value))}}}"

@@ -35,8 +35,8 @@ def _fields(answer: Answer) -> Iterator[tuple[str, str]]:
 
 
 def table(answer: Answer, width: int | None = None, color: bool = False) -> str:
-    """Equations below each other, what has a name first. Longer ones go on below the sign, if there
-    is a width.
+    """Return equations below each other, those that define names first. Longer ones continue below
+    the sign, if there is a width.
     """
     rows = [(d["name"], d["formula"], False) for d in answer["definitions"]]
     rows += [(heading(r), r["formula"] or f"None: {why(r)}", r["formula"] is None)
@@ -59,8 +59,8 @@ def table(answer: Answer, width: int | None = None, color: bool = False) -> str:
 
 
 def _folded(head: str, text: str, width: int | None) -> list[str]:
-    """A head and a text in lines that are no wider, if they can be: they break at spaces, and go on
-    below the text, or near the margin where the head takes most of the line.
+    """Return a head and a text in lines of at most `width` where possible: they break at spaces,
+    and continue below the text, or near the margin where the head takes most of the line.
     """
     if width is None or len(head) + len(text) <= width:
         return [head + text]
@@ -72,7 +72,7 @@ def _folded(head: str, text: str, width: int | None) -> list[str]:
 
 
 def markdown(answer: Answer) -> str:
-    """A table of formulas."""
+    """Return a table of formulas in Markdown."""
     rows = [(d["name"], d["formula"]) for d in answer["definitions"]] + [
         (heading(r), r["formula"] or f"None: {why(r)}") for r in answer["results"]]
     lines = ["| | formula |", "|---|---|"]
@@ -84,7 +84,7 @@ def markdown(answer: Answer) -> str:
 
 
 def _records(answer: Answer) -> Iterator[Sequence[Any]]:
-    """A row for each formula; names of what stands more than once come first."""
+    """Yield a row for each formula, those that define names first."""
     yield ["of", "element", "wrt", "formula", "conditions", "reason"]
     for one in answer["definitions"]:
         yield [one["name"], "", "", _cell(one["formula"]), "", ""]
@@ -98,7 +98,7 @@ def _records(answer: Answer) -> Iterator[Sequence[Any]]:
 
 
 def _cell(formula: str) -> Any:
-    """A formula; one that is a number stays a number in a spreadsheet."""
+    """Return a formula as a cell; one that is a number stays a number in a spreadsheet."""
     for kind in (int, float):
         try:
             number = kind(formula)
@@ -110,13 +110,13 @@ def _cell(formula: str) -> Any:
 
 
 def language(chosen: str) -> str:
-    """The language that the formulas of a format are in."""
+    """Return the language of the formulas in a format."""
     return chosen if chosen in FILES else "gradcli"
 
 
 def render(answer: Answer, chosen: str, width: int | None = None, color: bool = False) -> str:
-    """An answer as text; its formulas are in the language of the format. width, color: of tables,
-    which fold at no width if there is none.
+    """Return an answer as text; its formulas are in the language of the format. width, color: of
+    tables, which are not folded without a width.
     """
     if chosen == "table":
         return table(answer, width, color)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def gradcli(answer: Answer) -> str:
-    """An expression file that reads back."""
+    """Return an expression file that reads back."""
     lines = [f"# {line}" for line in about(answer)]
     for one in answer["inputs"]:
         lines.append(f"input {one['name']}{_given(one)}")
@@ -30,7 +30,7 @@ def _given(one: Answer) -> str:
 
 
 def _literal(value: Any) -> str:
-    """A value as files of gradcli and Python write it."""
+    """Return a value as files of gradcli and Python write it."""
     if isinstance(value, list):
         return f"[{', '.join([_literal(v) for v in value])}]"
     return repr(value) if not isinstance(value, bool) else str(value).lower()
@@ -40,7 +40,7 @@ WIDTH = 79
 
 
 def python(answer: Answer) -> str:
-    """A module with one function."""
+    """Return a Python module with one function."""
     needs = set(answer["needs"])
     lines = []
     if "math" in needs:
@@ -84,7 +84,7 @@ def _function(answer: Answer) -> str:
 
 
 def _parameters(answer: Answer) -> list[str]:
-    """Names without a value first."""
+    """Return the parameters of the function, those without a default first."""
     def default(one: Answer) -> str:
         text = repr(one["value"]).replace("nan", "np.nan").replace("inf", "np.inf")
         return f"{one['name']}=np.array({text})" if one["shape"] else f"{one['name']}={text}"
@@ -97,7 +97,7 @@ CONSTANTS = {"pi": "3.14159265358979323846", "e": "2.71828182845904523536"}
 
 
 def c(answer: Answer) -> str:
-    """A function of doubles that fills an array."""
+    """Return a C function of doubles that fills an array, or returns the one result."""
     # A backslash at its end would take the next line into a comment.
     lines = [f"// {line}" + "." * line.endswith("\\") for line in about(answer)]
     if "posix" in answer["needs"]:
@@ -122,7 +122,7 @@ def c(answer: Answer) -> str:
 
 
 def sympy(answer: Answer) -> str:
-    """Statements for SymPy."""
+    """Return statements for SymPy."""
     lines = [f"# {line}" for line in about(answer)]
     lines.append("from sympy import *")
     names = [one["name"] for one in answer["inputs"]]
@@ -137,7 +137,7 @@ def sympy(answer: Answer) -> str:
 
 
 def latex(answer: Answer) -> str:
-    """Aligned equations."""
+    """Return aligned equations in LaTeX."""
     rows = [rf"{_symbol(d['name'])} &= {d['formula']}" for d in answer["definitions"]]
     by = [w for r in answer["results"] for w in r["wrt"]]
     straight = len(answer["inputs"]) < 2 and len({w["name"] for w in by}) == 1 and not any(
@@ -172,7 +172,7 @@ def _fraction(result: Answer, d: str) -> str:
 
 
 def _symbol(name: str, element: Any = ()) -> str:
-    """A name as LaTeX shows it: as the formulas do."""
+    """Return a name in LaTeX as formulas write it, with the index of an element."""
     from gradcli.render.latex import latex_name
 
     shown = latex_name(name) if name.isidentifier() else rf"\left({name}\right)".replace("_", r"\_")
@@ -192,7 +192,7 @@ FILES = {"gradcli": gradcli, "python": python, "c": c, "sympy": sympy, "latex": 
 # What derivatives are called, and what is said of them, in every format.
 
 def heading(result: Answer) -> str:
-    """`df/dx`, `d2f/dxdy`, `d3f/dx2dy`, `df[0]/dx[1]`."""
+    """Return the name of a derivative: `df/dx`, `d2f/dxdy`, `d3f/dx2dy`, `df[0]/dx[1]`."""
     of = numbers.indexed(closed(result["of"]), tuple(result["element"]))
     below = _below([numbers.indexed(closed(w["name"]), tuple(w["element"]))
                     for w in result["wrt"]])
@@ -201,7 +201,9 @@ def heading(result: Answer) -> str:
 
 
 def _below(names: list[str]) -> str:
-    """`dxdx`, `dx3`, `dx2dy`: powers from the third order on, where they are not part of a name."""
+    """Return the denominator of a derivative, `dxdx`, `dx3`, `dx2dy`: powers from the third order
+    on, where they cannot be read as part of a name.
+    """
     if len(names) < 3 or any(not n[-1].isalpha() for n in names):
         return "".join(["d" + n for n in names])
     from itertools import groupby
@@ -211,12 +213,12 @@ def _below(names: list[str]) -> str:
 
 
 def closed(name: str) -> str:
-    """A name; what is not a name in brackets."""
+    """Return a name as it is, any other text in brackets."""
     return name if name.isidentifier() else f"({name})"
 
 
 def identifier(result: Answer) -> str:
-    """`df_dx`, `d2f_dxdy`, `df0_dx1`."""
+    """Return the name of a derivative as an identifier: `df_dx`, `d2f_dxdy`, `df0_dx1`."""
     def flat(name: str, element: list[int]) -> str:
         return "".join([c if c.isalnum() or c == "_" else "_" for c in name]) + "_".join(
             [str(k) for k in element])
@@ -227,7 +229,7 @@ def identifier(result: Answer) -> str:
 
 
 def identifiers(answer: Answer) -> list[str]:
-    """One name for each result, different from all others."""
+    """Return one name for each result, different from all others."""
     taken = {d["name"] for d in answer["definitions"]} | {i["name"] for i in answer["inputs"]}
     called = {r["name"]: r["identifier"] for r in answer["renamed"]}
     found = []
@@ -243,7 +245,7 @@ def identifiers(answer: Answer) -> list[str]:
 
 
 def about(answer: Answer) -> list[str]:
-    """Sentences on what the formulas are and where they hold."""
+    """Return sentences on what the formulas are and where they hold."""
     kinds = {"gradient": "Derivatives", "jacobian": "Jacobian", "hessian": "Hessian"}
     lines = [f"{kinds[answer['what']]} of {visible(target['of'])}, from {visible(answer['file'])}"
              for target in answer["targets"]]
@@ -259,11 +261,11 @@ def about(answer: Answer) -> list[str]:
 
 
 def doubts(answer: Answer) -> list[str]:
-    """Conditions that the given values do not meet, and what is left out, as sentences."""
+    """Return sentences on conditions that the given values do not meet, and on parts left out."""
     return [f"{n['message'][:1].upper()}{n['message'][1:]}" for n in answer["notes"]
             if n["code"] in ("outside", "part-left-out")]
 
 
 def why(result: Answer) -> str:
-    """Why there is no derivative."""
+    """Return the reason why there is no derivative."""
     return result["reasons"][0]["message"] if result["reasons"] else "no path"

@@ -105,7 +105,7 @@ def _class_facts(answer: dict[str, Any]) -> Iterator[Fact]:
 
 
 def people(students: dict[str, Any]) -> str:
-    """30 handed in, 2 missing, 1 late."""
+    """Return the counts of students: 30 handed in, 2 missing, 1 late."""
     parts = [f"{students['handed_in']:,} handed in"]
     for name in ("missing", "late"):
         if students[name]:
@@ -114,19 +114,21 @@ def people(students: dict[str, Any]) -> str:
 
 
 def spread(percent: dict[str, Any]) -> str:
-    """mean 71.2, median 75, from 20 to 100."""
+    """Return the spread of percentages: mean 71.2, median 75, from 20 to 100."""
     return (f"mean {numbers.exact(percent['mean'])}, median {numbers.exact(percent['median'])},"
             f" from {numbers.exact(percent['lowest'])} to {numbers.exact(percent['highest'])}")
 
 
 def counted(mistakes: dict[str, int], most: int) -> str:
-    """missing_chain_factor 4, trig_sign 2."""
+    """Return the first `most` mistakes with their counts: missing_chain_factor 4, trig_sign 2."""
     listed = [f"{name} {count}" for name, count in list(mistakes.items())[:most]]
     return ", ".join([*listed, *(["..."] if len(mistakes) > most else [])])
 
 
 def checked(answer: dict[str, Any]) -> str:
-    """1,234 in 0.61 s (2,023 a second), 17 as before."""
+    """Return the number of checked answers and their time: 1,234 in 0.61 s (2,023 a second), 17 as
+    before.
+    """
     text = f"{answer['checked']:,}"
     if answer["per_second"] is not None:
         text += f" in {answer['seconds']:.3g} s ({answer['per_second']:,} a second)"
@@ -205,14 +207,14 @@ def _lint_rows(answer: dict[str, Any]) -> tuple[Head, list[Row]]:
 
 
 def short(value: Any, digits: int = DIGITS) -> str:
-    """A number or nested lists of numbers, rounded for people."""
+    """Return a number or nested lists of numbers, rounded for people."""
     if isinstance(value, list):
         return f"[{', '.join([short(item, digits) for item in value])}]"
     return numbers.significant(value, digits)
 
 
 def place(at: dict[str, Any], digits: int = 17) -> str:
-    """x=1.3, y=0.7."""
+    """Return a point as text: x=1.3, y=0.7."""
     return ", ".join([f"{name}={numbers.significant(value, digits)}"
                       for name, value in at.items()])
 
@@ -334,7 +336,9 @@ def _stats(view: View, answer: dict[str, Any]) -> Iterator[Block]:
 
 
 def _problems(view: View, answer: dict[str, Any]) -> Table:
-    """A row for each problem; where there is room, a bar of how it went and the mistakes."""
+    """Return a table with a row for each problem; where there is room, with a bar of the verdicts
+    and the mistakes.
+    """
     problems = answer["problems"]
     columns: list[Column] = [
         ("problem", [one["problem"] for one in problems], NAME),
@@ -354,7 +358,7 @@ def _table(columns: list[Column]) -> Table:
 
 
 def _wide(view: View, columns: list[Column]) -> int:
-    """The characters that columns take, with the gaps behind them."""
+    """Return the number of characters that columns take, with the gaps behind them."""
     return sum([max([widest([head]), *[widest(view.name(text, limit)) for text in cells]]) + GAP
                 for head, cells, limit in columns])
 
@@ -369,7 +373,8 @@ def _counts(problems: list[dict[str, Any]]) -> Iterator[Column]:
 
 
 def _mistakes(view: View, problems: list[dict[str, Any]], room: int) -> Column:
-    """The most frequent mistakes, with as many in a line as there is room for."""
+    """Return the column of the most frequent mistakes, with as many in a line as there is room for.
+    """
     cells = []
     for problem in problems:
         lines: list[str] = []
@@ -384,7 +389,9 @@ def _mistakes(view: View, problems: list[dict[str, Any]], room: int) -> Column:
 
 
 def bar(view: View, counts: dict[str, Any], width: int = BAR) -> str:
-    """Shares as a bar, a character for each kind, and no colour; what there is has one at least."""
+    """Return shares as a bar, a character for each kind and without colour; a kind that occurs has
+    at least one character.
+    """
     total = sum([counts[kind] for kind, *_ in KINDS])
     if not total:
         return ""

@@ -37,7 +37,7 @@ def page(header: Row, first: Sequence[Row], last: Sequence[Row], between: int) -
 
 
 def _shown(cell: str, digits: int) -> str:
-    """A number rounded for people; anything else as it is."""
+    """Return a cell that is a number rounded for people; any other as it is."""
     return numbers.significant(float(cell), digits) if _is_number(cell) else cell
 
 

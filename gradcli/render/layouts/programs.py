@@ -31,7 +31,8 @@ def fill(printed: Printed) -> Printed:
 
 
 def line(printed: Printed, show: Callable[[Any], str] = numbers.exact) -> str:
-    """One print as text, its values separated by blanks; lines and tabs are the program's own.
+    """Return one print as text, its values separated by blanks; lines and tabs are the program's
+    own.
 
     Whatever else a terminal would obey is shown as an escape.
     """
@@ -61,7 +62,7 @@ def for_people(digits: int, whole: bool) -> Callable[[Any], str]:
 
 
 def ndjson(answer: dict[str, Any], item: dict[str, Any]) -> str:
-    """One print or expectation as a line of NDJSON."""
+    """Return one print or expectation as a line of NDJSON."""
     from gradcli.render.machine import dump
 
     common = {key: answer[key] for key in ("schema", "command", "file")}
@@ -69,7 +70,9 @@ def ndjson(answer: dict[str, Any], item: dict[str, Any]) -> str:
 
 
 def render(answer: dict[str, Any], format: str, show: Callable[[Any], str] = numbers.exact) -> str:
-    """The whole answer as text; empty if there is nothing to print. show: for people."""
+    """Return the whole answer as text; empty if there is nothing to print. show: the writer of
+    values for people.
+    """
     if format == "ndjson":
         return "".join([
             ndjson(answer, item) for item in (*answer["printed"], *answer["expects"])])
@@ -86,7 +89,7 @@ def render(answer: dict[str, Any], format: str, show: Callable[[Any], str] = num
 
 
 def _records(prints: list[Printed]) -> Iterator[list[Any]]:
-    """All rows are as wide as the widest."""
+    """Yield a row for each print, all as wide as the widest."""
     width = max([len(printed["values"]) for printed in prints], default=0)
     yield ["line", *[f"value{k}" for k in range(1, width + 1)]]
     for printed in prints:
@@ -96,7 +99,7 @@ def _records(prints: list[Printed]) -> Iterator[list[Any]]:
 
 
 def failures(answer: dict[str, Any]) -> Iterator[str]:
-    """A line for each expectation that does not hold."""
+    """Yield a line for each expectation that does not hold."""
     for expect in answer["expects"]:
         if not expect["holds"]:
             left, right = _short(expect["left"]), _short(expect["right"])
@@ -111,7 +114,7 @@ def _short(value: Any) -> str:
 
 
 def remarks(answer: dict[str, Any]) -> Iterator[str]:
-    """Why something printed was None, and the notes on the run."""
+    """Yield lines on why something printed was None, and the notes on the run."""
     from gradcli.render import entries
     from gradcli.render import remarks as causes
 

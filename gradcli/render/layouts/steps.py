@@ -66,7 +66,7 @@ def _screen(answer: dict[str, Any], result: dict[str, Any]) -> Callable[[View], 
 
 def _told(answer: dict[str, Any], result: dict[str, Any], show: Show, symbol: Symbol, whole: bool
           ) -> Iterator[Block]:
-    """Both walks as tables, and the chain rule for each source."""
+    """Yield both passes as tables, and the chain rule for each source."""
     yield Title(Code(title(result, show)))
     if not result["steps"]:
         yield Paragraph("no step: it is made of no operation")
@@ -97,7 +97,8 @@ def _table(sides: str, heads: Sequence[str], codes: Sequence[int], soft: tuple[i
 
 
 def _fields(result: dict[str, Any], symbol: Symbol, of: str) -> Iterator[tuple[str, str]]:
-    """Names and numbers: forwards the steps, then each walk's derivatives, local ones beside them.
+    """Yield names and numbers: the values of the steps in order, then the derivatives of each pass,
+    with local ones beside them.
     """
     for step in result["steps"]:
         yield f"{of}{_equal(named(result, step), step['operation'])}", numbers.exact(step["value"])
@@ -165,8 +166,8 @@ def legend(result: dict[str, Any], symbol: Symbol) -> str:
 
 def some(steps: Sequence[Step], rows: Callable[[Step], list[Row]], count: int, whole: bool
          ) -> list[Row]:
-    """The rows of all steps; of more than are shown the first and the last ones, and how many are
-    left out between them. count: of the rows in all.
+    """Return the rows of all steps; of more than SHOWN the first and the last ones, and between
+    them the number left out. count: of the rows in all.
     """
     if whole or count <= SHOWN:
         return [row for step in steps for row in rows(step)]
@@ -179,7 +180,9 @@ def some(steps: Sequence[Step], rows: Callable[[Step], list[Row]], count: int, w
 
 
 def short(digits: int, whole: bool = False) -> Show:
-    """A number to so many digits, a small array in full, else its shape. whole: say more."""
+    """Return the writer of values: a number to `digits` digits, a small array in full, else its
+    shape. whole: show larger arrays too.
+    """
     most = LARGER if whole else SMALL
 
     def show(value: Any) -> str:
@@ -191,7 +194,9 @@ def short(digits: int, whole: bool = False) -> Show:
 
 
 def values(result: dict[str, Any], show: Show, whole: bool) -> list[Row]:
-    """Step, operation, formula so far, value; what an operand is in place of the operation."""
+    """Return rows of step, operation, formula so far and value; an operand has its kind in place of
+    the operation.
+    """
     return some(result["steps"], lambda step: [[
         (named(result, step),), (step["operation"] or step["kind"],),
         ("" if step["operation"] is None else step["formula"],),
@@ -200,14 +205,14 @@ def values(result: dict[str, Any], show: Show, whole: bool) -> list[Row]:
 
 
 def named(result: dict[str, Any], step: Step) -> str:
-    """`v3 = f` for the step that is the target."""
+    """Return the name of a step, `v3 = f` for the one that is the target."""
     if [step["name"]] == result["result"] and step["name"] != result["of"]:
         return f"{step['name']} = {result['of']}"
     return str(step["name"])
 
 
 def backward(result: dict[str, Any], show: Show, symbol: Symbol, whole: bool) -> list[Row]:
-    """Step, adjoint, local derivatives, their rules; the last step first."""
+    """Return rows of step, adjoint, local derivatives and their rules; the last step first."""
     walked = [step for step in reversed(result["steps"]) if step["kind"] in ON_PATHS]
     return some(walked, lambda step: [[
         (named(result, step),), (show(step["adjoint"]),), *locals_of(step, show, symbol)]],
@@ -215,7 +220,9 @@ def backward(result: dict[str, Any], show: Show, symbol: Symbol, whole: bool) ->
 
 
 def forward(result: dict[str, Any], show: Show, symbol: Symbol, whole: bool) -> list[Row]:
-    """Step, local derivatives, their rules, and the derivative of the step in each source."""
+    """Return rows of step, local derivatives, their rules, and the derivative of the step in each
+    source.
+    """
     walked = [step for step in result["steps"] if step["kind"] in ON_PATHS]
     return some(walked, lambda step: [[
         (named(result, step),), *locals_of(step, show, symbol),
@@ -224,18 +231,20 @@ def forward(result: dict[str, Any], show: Show, symbol: Symbol, whole: bool) -> 
 
 
 def _tangent(result: dict[str, Any], step: Step, tangent: Any, show: Show) -> str:
-    """Nothing where a source has no part in a step; at the end that is None."""
+    """Return a tangent as text; "" where a step does not depend on the source, but None at the
+    target.
+    """
     return "" if tangent is None and step["name"] not in result["result"] else show(tangent)
 
 
 def locals_of(step: Step, show: Show, symbol: Symbol) -> Row:
-    """The local derivatives of a step, and the rule of each."""
+    """Return the local derivatives of a step, and the rule of each."""
     found = [(local(step, p, show, symbol), p["rule"]) for p in step["partials"]] or [("", "")]
     return [tuple([text for text, _ in found]), tuple([rule for _, rule in found])]
 
 
 def local(step: Step, partial: dict[str, Any], show: Show, symbol: Symbol) -> str:
-    """`∂v1/∂x = 2*x = 3`."""
+    """Return a local derivative as `∂v1/∂x = 2*x = 3`."""
     parts = [symbol(step["name"], partial["wrt"])]
     if partial["formula"] is not None:
         parts.append(partial["formula"])
@@ -253,8 +262,8 @@ def cut(partial: dict[str, Any]) -> bool:
 
 def chain(result: dict[str, Any], source: dict[str, Any], show: Show, symbol: Symbol
           ) -> list[str]:
-    """The chain rule for a source, written out: in symbols, in numbers where all are single ones,
-    and the sum; nothing where a derivative is missing.
+    """Return the lines of the chain rule for a source: in symbols, in numbers where all are
+    scalars, and the sum; none where a derivative is missing.
     """
     step = next((s for s in result["steps"] if s["name"] == source["wrt"]), None)
     if step is None or source.get("gradient") is None or not step.get("through"):
@@ -288,7 +297,7 @@ def remarks(answer: dict[str, Any], result: dict[str, Any]) -> entries.Named:
 
 
 def title(result: dict[str, Any], show: Show) -> str:
-    """`f = 2.24436 at x = 1.5`."""
+    """Return `f = 2.24436 at x = 1.5`."""
     at = ", ".join([f"{s['wrt']} = {show(s['at'])}" for s in result["sources"]
                     if s["at"] is not None])
     return f"{result['of']} = {show(result['value'])}" + (f" at {at}" if at else "")
@@ -328,7 +337,7 @@ def _tabular(answer: dict[str, Any], result: dict[str, Any], whole: bool) -> Tab
 
 
 def _rows(result: dict[str, Any], step: Step, ahead: bool) -> list[list[str]]:
-    """A row for each local derivative of a step, the first with what is the step's own."""
+    """Return a row for each local derivative of a step, the first with the step's own cells."""
     carried = list(step["tangents"].values()) if ahead else [step["adjoint"]]
     tex = step["tex"]
     left = tex["name"]
@@ -387,7 +396,7 @@ def _fraction(above: str, below: str, sign: str) -> str:
 
 
 def _value(value: Any) -> str:
-    """A number in full, a small array, else the shape."""
+    """Return a number in full, a small array, else the shape, in LaTeX."""
     if isinstance(value, list | dict):
         if layout.count(value) > SMALL:
             return f"\\text{{{escaped(layout.summary(value, EXACT)[0])}}}"

@@ -125,8 +125,7 @@ def _flat(item: dict[str, Any]) -> Row:
 
 
 def _paths(key: str, value: Any) -> Iterator[tuple[str, Any]]:
-    """(`at.x`, number), (`curl[0]`, number): a dot before what has a name, brackets around places.
-    """
+    """Yield (`at.x`, number), (`curl[0]`, number): a dot before names, brackets around indices."""
     for index, one in numbers.elements(value):
         path, places = key, []
         for part in index:
@@ -143,7 +142,7 @@ def along(one: dict[str, Any]) -> bool:
 
 
 def name_of(of: str, wrt: str, one: dict[str, Any], k: int) -> str:
-    """`df/dx[0]`; `df/dx*r1`, the product with the first random direction."""
+    """Return `df/dx[0]`, or `df/dx*r1` for the product with the first random direction."""
     if along(one):
         return f"{numbers.first_derivative(of, wrt)}*r{k + 1}"
     return numbers.first_derivative(of, wrt, tuple(one["of_index"]), tuple(one["wrt_index"]))

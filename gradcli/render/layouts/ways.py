@@ -52,7 +52,7 @@ class Look:
 
 
 def groups(result: dict[str, Any]) -> list[list[dict[str, Any]]]:
-    """The sources, those with the same causes together."""
+    """Return the sources in groups, those with the same causes together."""
     found: dict[Any, list[dict[str, Any]]] = {}
     for at, source in enumerate(result.get("sources") or ()):
         key = tuple([entries.same(r, source["wrt"]) for r in source.get("reasons") or ()])
@@ -61,14 +61,14 @@ def groups(result: dict[str, Any]) -> list[list[dict[str, Any]]]:
 
 
 def paths(result: dict[str, Any], look: Look) -> Iterator[Block]:
-    """The ways alone, those of each group of sources once."""
+    """Yield the paths alone, one for each group of sources."""
     for group in groups(result):
         yield from way(result, group[0], len(group), look)
 
 
 def way(result: dict[str, Any], source: dict[str, Any], several: int, look: Look
         ) -> Iterator[Block]:
-    """The way from a source to the target, and what its slopes make together."""
+    """Yield the path from a source to the target as a table, and the product of its slopes."""
     steps = source.get("path") or []
     if not steps:
         return
@@ -83,7 +83,9 @@ def way(result: dict[str, Any], source: dict[str, Any], several: int, look: Look
 
 
 def _rows(steps: list[dict[str, Any]], look: Look) -> list[Row]:
-    """(line, text, operation, value, whether a derivative passes) of each place."""
+    """Return a row for each step of a path: line, text, operation, value, derivative; of many steps
+    the first, the last and those that no derivative passes.
+    """
     found: list[Row] = []
     for at, step in enumerate(steps):
         line = "" if step.get("line") is None else str(step["line"])
@@ -125,7 +127,7 @@ def _shape(shape: Sequence[int] | None) -> str:
 
 def _product(steps: list[dict[str, Any]], source: dict[str, Any], look: Look
              ) -> Iterator[Paragraph]:
-    """The slopes multiplied out, and what the other ways do."""
+    """Yield the product of the slopes along a path, and a remark on the other paths."""
     slopes = [step.get("slope") for step in steps[1:]]
     ways = source.get("ways") or 0
     known = [float(s) for s in slopes if s is not None]
@@ -165,14 +167,16 @@ def look_of(view: View, answer: dict[str, Any]) -> Look:
 
 
 def _short(value: Any, digits: int, whole: bool) -> str:
-    """A number or a small array; of a large one the shape, unless the whole of it is wanted."""
+    """Return a number or a small array in full; of a large one the shape, unless `whole`."""
     if layout.count(value) > SMALL and not whole:
         return layout.summary(value, digits)[0]
     return layout.inline(value, digits)
 
 
 def _grid(view: View, table: Table) -> Grid:
-    """The way. Texts and operations are folded; what is far too long is cut at its end."""
+    """Return the table of a path for a terminal. Texts and operations are folded; one that is far
+    too long is cut at its end.
+    """
     from gradcli.render.view import GAP, widest
 
     head = ["".join(one) for one in table.head]
@@ -194,7 +198,7 @@ def _grid(view: View, table: Table) -> Grid:
 
 
 def _pointed(values: list[str]) -> list[list[str]]:
-    """Numbers with their points below each other, shapes as they are."""
+    """Return cells of numbers with their points below each other, and of shapes as they are."""
     single = [at for at, text in enumerate(values) if text[:1] in "-+.0123456789"
               and " " not in text]
     cells = [[text] for text in values]
@@ -212,7 +216,7 @@ def _folded(view: View, text: str, room: int) -> list[str]:
 
 
 def exact(value: Any) -> str:
-    """A number or a small array in full; of a large one the shape."""
+    """Return a number or a small array in full; of a large one the shape."""
     if layout.count(value) > SMALL:
         return layout.summary(value, 1)[0]
     return numbers.exact(value)
@@ -244,7 +248,7 @@ def fields(found: Iterable[Block]) -> Iterator[tuple[str, ...]]:
 
 
 def plain_paths(answer: dict[str, Any]) -> str:
-    """The paths alone, as `grad -v` tells them beside plain output."""
+    """Return the paths alone, which `grad -v` writes beside plain output."""
     from gradcli.render import plain
 
     look = Look(answer, WIDE, "utf-8", exact, exact)

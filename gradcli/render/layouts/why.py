@@ -107,7 +107,9 @@ def _title(result: dict[str, Any], look: Look, gap: bool) -> Iterator[Title]:
 
 def _derivative(result: dict[str, Any], group: list[dict[str, Any]], look: Look
                 ) -> Iterator[Block]:
-    """One derivative, or several with the same causes: what it is, why, and its way."""
+    """Yield the remarks on one derivative, or several with the same causes: its value, its causes
+    and its path.
+    """
     only = {**result, "sources": group, "notes": []}
     items = entries.named("why", only)
     notes = entries.notes(items)
@@ -138,7 +140,7 @@ def answering(note: dict[str, Any]) -> bool:
 
 def name_of(result: dict[str, Any], source: dict[str, Any], index: tuple[int | str, ...] = ()
           ) -> str:
-    """`dy/dx[0]`; `d2y/dxdx[0]` of a question for second derivatives."""
+    """Return `dy/dx[0]`, or `d2y/dxdx[0]` for a question about second derivatives."""
     of, wrt = result["of"], source["wrt"]
     if result.get("kind") in SECOND:
         return numbers.second_derivative(of, wrt, wrt, (), index)
@@ -204,7 +206,7 @@ def watched(names: list[dict[str, Any]]) -> Iterator[Remark]:
 
 
 def _fields(found: Iterable[Block]) -> Iterator[Sequence[str]]:
-    """Lines `name<TAB>value`; all that is said of them is indented."""
+    """Yield lines `name<TAB>value`, and below each its remarks, indented."""
     for block in found:
         if isinstance(block, Remark) and block.about:
             result, subject, message = block.about
@@ -224,7 +226,8 @@ def _fields(found: Iterable[Block]) -> Iterator[Sequence[str]]:
 
 
 def _records(answer: dict[str, Any]) -> Iterator[Sequence[Any]]:
-    """A row per element, with its first cause, or the note on why it is 0, NaN or infinite."""
+    """Yield a row per element, with its first cause, or the note on why it is 0, NaN or infinite.
+    """
     def number(value: Any) -> Any:
         return None if isinstance(value, list | dict) else value
 
@@ -241,7 +244,7 @@ def _records(answer: dict[str, Any]) -> Iterator[Sequence[Any]]:
 
 
 def _document(answer: dict[str, Any], digits: int | None) -> Iterator[Block]:
-    """As of `grad`, then a table for each way."""
+    """Yield the blocks of `grad`, then a table for each path."""
     from gradcli.render.layouts.derivatives import document
 
     look = _look(answer, digits)
@@ -252,7 +255,7 @@ def _document(answer: dict[str, Any], digits: int | None) -> Iterator[Block]:
 
 
 def _latex(answer: dict[str, Any], digits: int | None) -> Iterator[Block]:
-    """As of `grad`; the ways are comments, as reasons are."""
+    """Yield the blocks of `grad` in LaTeX; paths are comments, as reasons are."""
     from gradcli.render.layouts.derivatives import equations
 
     look = _look(answer, digits)
@@ -267,7 +270,7 @@ GRAD = {"command": "grad"}
 
 
 def _look(answer: dict[str, Any], digits: int | None) -> Look:
-    """A product is of the factors in full: the way rounds what it shows."""
+    """Return the form for documents: numbers to `digits` digits, or in full."""
     def show(value: Any) -> str:
         if digits is None or layout.count(value) > SMALL:
             return exact(value)

@@ -34,13 +34,13 @@ ARROWS = 21
 
 
 def missing(library: str, what: str) -> Exception:
-    """E0811: a library of the extra is not there."""
+    """Return E0811: a library of the extra is not installed."""
     return error("E0811", f"{what} needs `{library}`, which is not installed",
                  help="pip install 'gradcli[plot]'")
 
 
 def picture(answer: dict[str, Any], format: str) -> bytes:
-    """The picture as svg, png or pdf. Raises E0811 without matplotlib."""
+    """Return the picture as svg, png or pdf. Raises E0811 without matplotlib."""
     import logging
     from io import BytesIO
 
@@ -67,7 +67,8 @@ def picture(answer: dict[str, Any], format: str) -> bytes:
 
 
 def _shorter(svg: bytes) -> bytes:
-    """The coordinates of paths to a thousandth of a point: half of the file is digits beyond."""
+    """Round the coordinates of paths to a thousandth of a point: half of the file is digits beyond.
+    """
     import re
 
     return re.sub(rb' d="[^"]*"', lambda path: re.sub(rb"(\.\d{3})\d+", rb"\1", path[0]), svg)
@@ -108,7 +109,7 @@ def _draw_curves(axes: Any, answer: dict[str, Any]) -> None:
 
 
 def joined(segments: list[Any]) -> Any:
-    """The pieces in one array [points, 2], NaN between them."""
+    """Join the pieces in one array [points, 2], with NaN between them."""
     gap = np.full((1, 2), np.nan)
     return np.concatenate([part for s in segments for part in (np.array(s), gap)][:-1])
 
@@ -121,7 +122,7 @@ def _legend(axes: Any, handles: list[Any], names: list[str]) -> None:
 
 
 def _draw_field(figure: Any, axes: Any, answer: dict[str, Any]) -> None:
-    """Contours in colour, and arrows of the gradient."""
+    """Draw contours in colour, and arrows of the gradient."""
     from matplotlib.ticker import MaxNLocator
 
     across, up = answer["over"]

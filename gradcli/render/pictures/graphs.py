@@ -23,7 +23,7 @@ SHAPES = {
 
 
 def dot(answer: dict[str, Any]) -> str:
-    """The graph in DOT."""
+    """Return the graph in DOT."""
     lines = ["digraph record {", "  rankdir=BT;",
              '  node [fontname="Helvetica", fontsize=11, style="rounded,filled"];',
              "  edge [color=\"#555555\"];"]
@@ -42,7 +42,7 @@ def dot(answer: dict[str, Any]) -> str:
 
 def _clustered(answer: dict[str, Any], node: Callable[[dict[str, Any]], str],
                head: Callable[[int, tuple[str, ...]], list[str]], end: str) -> list[str]:
-    """The nodes, those that the same tapes cover together."""
+    """Return the lines of the nodes, with those that the same tapes cover together."""
     groups: dict[tuple[str, ...], list[str]] = {}
     for one in answer["nodes"]:
         groups.setdefault(tuple(one["tapes"]), []).append(node(one))
@@ -75,7 +75,7 @@ def _quoted(text: str) -> str:
 
 
 def mermaid(answer: dict[str, Any]) -> str:
-    """The graph in Mermaid."""
+    """Return the graph in Mermaid."""
     lines = ["flowchart BT"]
     lines += _clustered(answer, _mermaid_node, lambda k, tapes: [
         f'subgraph tapes{k}["{_entities(_covering(tapes))}"]'], "end")
@@ -103,7 +103,7 @@ def _mermaid_node(node: dict[str, Any]) -> str:
 
 
 def _entities(text: str) -> str:
-    """All but letters, digits and what means nothing anywhere as Mermaid's entities."""
+    """Escape all but letters, digits and harmless signs as Mermaid's entities."""
     return "".join([c if c.isalnum() or c in " .,:()=+-/'" else f"#{ord(c)};"
                     for c in visible(text)])
 
@@ -154,7 +154,7 @@ LONG = 40
 
 
 def label(node: dict[str, Any]) -> list[str]:
-    """The lines of text in a node."""
+    """Return the lines of text in a node."""
     value, shape = node["value"], node["shape"]
     said = f"{significant(value, 5)}" if value is not None else (
         f"shape {shape}" if shape else "")

@@ -40,7 +40,7 @@ APART = (6, 3)
 
 
 def picture(answer: dict[str, Any], width: int, encoding: str, color: bool) -> str:
-    """The picture as lines of at most `width` characters. Raises E0811 without plotille."""
+    """Return the picture as lines of at most `width` characters. Raises E0811 without plotille."""
     try:
         from plotille import Canvas
     except ImportError:
@@ -74,14 +74,16 @@ def picture(answer: dict[str, Any], width: int, encoding: str, color: bool) -> s
 
 
 def _ticks(low: float, high: float) -> dict[int, str]:
-    """Row to a round number in it."""
+    """Return a dict from the number of a row to the round number in it."""
     marks, digits = _round(low, high, MOST)
     return {min(int((high - mark) / (high - low) * HEIGHT), HEIGHT - 1): significant(mark, digits)
             for mark in marks}
 
 
 def _round(low: float, high: float, most: int) -> tuple[list[float], int]:
-    """Round numbers between two others, at most so many steps; and how many digits they have."""
+    """Return round numbers between two others, at most `most` steps apart, and their number of
+    digits.
+    """
     rough = (high - low) / most
     base = 10.0 ** np.floor(np.log10(rough))
     step = float(next((m * base for m in STEPS if m * base >= rough), rough))
@@ -91,7 +93,7 @@ def _round(low: float, high: float, most: int) -> tuple[list[float], int]:
 
 
 def _folded(legend: Sequence[tuple[str, str]], width: int) -> list[str]:
-    """The names beside each other, in as many lines as they need."""
+    """Return the names of a legend beside each other, in as many lines as they need."""
     from textwrap import wrap
 
     lines = [""]
@@ -113,8 +115,8 @@ def _folded(legend: Sequence[tuple[str, str]], width: int) -> list[str]:
 
 
 def _together(layers: Sequence[tuple[Any, str]], color: bool) -> list[str]:
-    """The rows of layers on top of each other, the first on top: dots are all there, and have the
-    colour of the topmost. Empty places are spaces, which are found and copied as such.
+    """Merge the rows of layers, the first on top: all dots are kept, and have the colour of the
+    topmost. Empty places are spaces, which are found and copied as such.
     """
     drawn = [(canvas.plot(linesep="\n").split("\n"), ink) for canvas, ink in layers]
     rows = []
@@ -137,7 +139,7 @@ def _together(layers: Sequence[tuple[Any, str]], color: bool) -> list[str]:
 
 
 def _painted(text: str, ink: str, count: int | None = None) -> str:
-    """The text, or its first characters, in a colour."""
+    """Return the text with its first `count` characters, or all, in a colour."""
     if not ink:
         return text
     count = len(text) if count is None else count
@@ -154,7 +156,9 @@ def _has(encoding: str, text: str) -> bool:
 
 def _curves(new: Callable[[], Any], answer: dict[str, Any], whole: bool
             ) -> tuple[list[tuple[Any, str]], list[tuple[str, str]]]:
-    """(canvas, colour) of each curve, the first on top, and (sign and name, colour)."""
+    """Return (canvas, colour) of each curve, the first on top, and the legend: (sign and name,
+    colour).
+    """
     low, high = answer["range"]
     layers, legend = [], []
     for number, curve in enumerate(answer["curves"]):
@@ -173,7 +177,9 @@ def _curves(new: Callable[[], Any], answer: dict[str, Any], whole: bool
 
 
 def _style(number: int, whole: bool) -> tuple[str, tuple[int, ...], str | None]:
-    """Of a curve: its sign in the legend, the pattern of its line, what stands for a dot."""
+    """Return the style of a curve: its sign in the legend, the pattern of its line, and the mark in
+    place of a dot.
+    """
     if not whole:
         mark = MARKS[number % len(MARKS)]
         return mark * 2, (), mark
@@ -185,8 +191,8 @@ def _style(number: int, whole: bool) -> tuple[str, tuple[int, ...], str | None]:
 
 def _line(canvas: Any, points: Sequence[Sequence[float]], mark: str | None,
           pattern: Sequence[int] = (), drawn: float = 0.0) -> float:
-    """Straight pieces from point to point, of dots or of marks, all or those of a pattern. drawn:
-    how many dots the line has before; how many it has behind.
+    """Draw straight pieces from point to point, of dots or of marks, all or those of a pattern, and
+    return the number of dots of the line so far. drawn: their number before.
     """
     wide, high = (2, 4) if pattern else (1, 1)      # a character of Braille is so many dots
     for (x0, y0), (x1, y1) in pairwise(points):
@@ -219,7 +225,7 @@ def _is_drawn(k: int, pattern: Sequence[int]) -> bool:
 
 
 def cut(points: Any, low: float, high: float) -> list[list[tuple[float, float]]]:
-    """The pieces of a curve from `low` to `high`, with the points where it leaves them."""
+    """Return the pieces of a curve from `low` to `high`, with the points where it leaves them."""
     pieces: list[list[tuple[float, float]]] = []
     inside = (points[:, 1] >= low) & (points[:, 1] <= high)
     if inside.all():
@@ -240,7 +246,9 @@ def cut(points: Any, low: float, high: float) -> list[list[tuple[float, float]]]
 
 def _field(new: Callable[[], Any], answer: dict[str, Any], whole: bool
            ) -> tuple[list[tuple[Any, str]], list[tuple[str, str]]]:
-    """Layers as of curves: in which direction the gradient points, and contour lines."""
+    """Return the layers and the legend of a field: contour lines, and the direction of the
+    gradient.
+    """
     try:
         from contourpy import contour_generator
     except ImportError:
