@@ -172,7 +172,8 @@ def _matmul(entry: Entry, operands: Sequence[Any]) -> Any:
 
 
 def _contraction(entry: Entry, operands: Sequence[Any]) -> Into | None:
-    """Two operands that share one axis which is summed are stacks of matrices, seen from the side.
+    """Return a contraction of two operands over one shared axis as a product of stacks of matrices;
+    None for others.
     """
     inputs, output = entry[ATTRIBUTES]["subscripts"].split("->")
     terms = inputs.split(",")

@@ -41,12 +41,14 @@ class Constant:
         self.value = value
 
     def key(self) -> Any:
-        """Equal for equal constants; the sign of a zero counts, and True is not 1.0."""
+        """Return a key that is equal for equal constants; the sign of a zero counts, and True is
+        not 1.0.
+        """
         return frozen(self.value)
 
 
 def frozen(value: Any) -> Any:
-    """Something to look a value up by: equal for the same values of the same types."""
+    """Return a hashable key of a value: equal for the same values of the same types."""
     if type(value) in SCALAR_TYPES:
         return type(value), repr(value)
     if isinstance(value, (list, tuple)):
@@ -90,8 +92,8 @@ class Statements(Graph):
 
     def put(self, function: Callable[..., Any], operands: Sequence[Operand],
             shape: tuple[int, ...] = (), dtype: Any = None, key: Any = None) -> int:
-        """The number of a statement; the one that there is, if it is the same. key: of a function
-        that is made anew each time.
+        """Return the number of a statement: of the equal one that exists, else of a new one. key:
+        of a function that is made anew each time.
         """
         if function is np.add or function is np.multiply:
             # The order of their operands changes no bit of the answer.
@@ -104,7 +106,7 @@ class Statements(Graph):
         return number
 
     def kind(self, number: int) -> tuple[tuple[int, ...], Any]:
-        """Shape and type of a value at one point."""
+        """Return shape and type of a value at one point."""
         if number < len(self.samples):
             sample = self.samples[number]
             return sample.shape, sample.dtype
@@ -142,7 +144,7 @@ def typed(found: Statements, values: Sequence[Any], points: int = 0) -> None:
 
 
 def pruned(found: Statements) -> Statements:
-    """Without the steps that no answer needs."""
+    """Return the statements without the steps that no answer needs."""
     work = Statements(found.samples)
     return found.rewritten(work, lambda step, operands: work.put(
         step.function, operands, step.shape, step.dtype))
@@ -186,7 +188,7 @@ def paired(found: Statements) -> Statements:
 
 
 def _halved(work: Statements, a: int, kind: Any) -> tuple[int, int, int]:
-    """The numbers of a/2, t and s."""
+    """Put and return the numbers of h = a/2, t = tan(h) and s = 2/(t^2 + 1)."""
     def put(function: Callable[..., Any], *operands: Operand) -> int:
         return work.put(function, operands, *kind)
 
@@ -197,14 +199,16 @@ def _halved(work: Statements, a: int, kind: Any) -> tuple[int, int, int]:
 
 @into
 def sine(h: Any, t: Any, s: Any, a: Any, out: Any) -> None:
-    """sin(a); where the half is its own tangent, a^2/6 is below the last digit but one."""
+    """Write sin(a) = t*s to `out`; where h is its own tangent, a, since a^2/6 is below the last
+    digit but one.
+    """
     np.multiply(t, s, out=out)
     np.copyto(out, a, where=np.equal(h, t))
 
 
 @into
 def cosine(s: Any, a: Any, out: Any) -> None:
-    """cos(a)."""
+    """Write cos(a) = s - 1 to `out`; near a zero of it, NumPy's cosine."""
     np.subtract(s, 1.0, out=out)
     np.cos(a, out=out, where=np.less(np.absolute(out), NEAR_ZERO))
 
@@ -221,7 +225,9 @@ def _vectorised() -> bool:
 
 
 def _exact() -> bool:
-    """On some thousand arguments, multiples of pi/2, large and tiny ones among them."""
+    """Return whether sine and cosine are within TOLERANCE on some thousand arguments, multiples of
+    pi/2, large and tiny ones among them.
+    """
     turns = np.arange(-512, 512) * (np.pi/2)
     a = np.concatenate([
         np.linspace(-7.0, 7.0, 4096), turns, np.nextafter(turns, 0.0),
@@ -252,7 +258,7 @@ def simplified(found: Statements) -> Statements:
 
 @into
 def select(condition: Any, x: Any, y: Any, out: Any) -> None:
-    """`np.where` into an array: half the time of a new one."""
+    """Write `np.where` into an array: half the time of a new one."""
     np.copyto(out, y)
     np.copyto(out, x, where=condition)
 
@@ -275,7 +281,7 @@ class Simplifier:
             where.arrays: self._where}
 
     def step(self, step: Step, operands: Sequence[Operand]) -> int:
-        """The number of what a step calculates."""
+        """Put a step, simplified where there is a rule, and return the number of its result."""
         self.current = step.shape, step.dtype
         rule = self.rules.get(step.function)
         if rule is not None and self._is_float(step, operands):
@@ -304,7 +310,7 @@ class Simplifier:
         return bool(np.broadcast_shapes(*shapes) != self.current[0])
 
     def put(self, function: Callable[..., Any], *operands: Operand) -> int:
-        """A statement of the shape and type of the current step."""
+        """Put a statement of the shape and type of the current step, and return its number."""
         return self.statements.put(function, operands, *self.current)
 
     def _negative(self, a: int) -> int:
@@ -315,7 +321,7 @@ class Simplifier:
         return number
 
     def _positive_of(self, a: Operand) -> int | None:
-        """The value whose negative this is."""
+        """Return the number of the value whose negative this is, else None."""
         return self.negatives.get(a) if isinstance(a, int) else None
 
     def _square(self, a: int) -> int:
@@ -355,7 +361,9 @@ class Simplifier:
         return self._signed(np.divide, a, b)
 
     def _signed(self, function: Callable[..., Any], a: Operand, b: Operand) -> int:
-        """A product or quotient; of a sign, what comes behind may make something."""
+        """Put a product or quotient with the signs of its operands taken out or multiplied into a
+        constant, for later steps to absorb, and return its number.
+        """
         p, q = self._positive_of(a), self._positive_of(b)
         if p is not None and q is not None:
             return self.put(function, p, q)
@@ -387,13 +395,13 @@ class Simplifier:
 
 
 def _number(a: Operand) -> float | None:
-    """A constant that is one number."""
+    """Return the value of a constant that is one number, else None."""
     return a.value if isinstance(a, Constant) and type(a.value) is float else None
 
 
 def _as_float(a: Constant, spread: bool) -> Constant:
-    """A constant as a float, if it is a number or holds one all over. spread: its shape counts.
-    Truth values stay what they are.
+    """Return a constant as a float, if it is a number or an array of one repeated number. spread:
+    its shape counts, so arrays stay. Truth values stay.
     """
     if np.result_type(a.value).char == "?":
         return a

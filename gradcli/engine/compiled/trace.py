@@ -65,7 +65,9 @@ class Trace:
         return [e for e in self.entries if e[OUT] in needed and not known.isdisjoint(e[IDS])]
 
     def fragile(self) -> list[int]:
-        """Ids of values of the program that may be refused at another point, read or not."""
+        """Return the ids of values of the program that may be refused at another point, read or
+        not.
+        """
         return [e[OUT] for e in self.entries[:self.own] if may_fail(e)]
 
 
@@ -121,15 +123,15 @@ class Standing:
         self.partial = partial
 
     def edge(self, k: int) -> bool:
-        """A derivative passes from every input."""
+        """Return True: a derivative passes from every input."""
         return True
 
     def role(self, k: int) -> str:
-        """All inputs are data."""
+        """Return "data", which all inputs are."""
         return "data"
 
     def made(self) -> range:
-        """The ids of the values that it made."""
+        """Return the ids of the values that it made."""
         return range(self.first, self.last + 1)
 
     def pull_back(self, adjoints: dict[int, float], asked: set[int], wanted: dict[int, float]
@@ -149,5 +151,5 @@ class Standing:
         raise NotImplementedError  # a stretch and a passage keep their numbers in ways of their own
 
     def expand(self) -> list[Entry]:
-        """The entries that it stands for."""
+        """Return the entries that it stands for."""
         raise NotImplementedError  # a stretch and a passage run in ways of their own

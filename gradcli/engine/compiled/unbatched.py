@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 def unbatched(entry: Entry) -> list[Entry]:
-    """The entries that stand for this one: without batch axes, or itself."""
+    """Return the entries that replace this one: without batch axes, or itself."""
     op, batches = entry[OP], entry[BATCH]
     if not batches or op.elementwise or op.arrays is None:
         return [entry]
@@ -57,7 +57,7 @@ def unbatched(entry: Entry) -> list[Entry]:
 
 
 def _lettered(subscripts: str, batches: Sequence[int]) -> str:
-    """Subscripts with letters for the batch axes too, which are aligned from the right."""
+    """Return subscripts with letters for the batch axes too, which are aligned from the right."""
     free = [c for c in LETTERS if c not in subscripts][:max(batches)]
     inputs, output = subscripts.split("->")
     *terms, output = ["".join(free[len(free) - n:]) + term for n, term in zip(
@@ -70,7 +70,9 @@ def _with(entry: Entry, op: Op, attributes: Mapping[str, Any]) -> Entry:
 
 
 def _one_product(entry: Entry) -> list[Entry]:
-    """A matrix times many vectors as one product, where NumPy would make one for each."""
+    """Return the entries of a matrix times many vectors as one product, where NumPy would make one
+    for each.
+    """
     (a_id, b_id), (a, b), ans = entry[IDS], entry[VALUES], entry[ANS]
     if b.ndim > 2 and (b.ndim > 3 or b.shape[-1] != 1):
         return [entry]
