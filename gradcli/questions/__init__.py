@@ -33,7 +33,7 @@ PERHAPS_WRONG = ("range-value", "range-slope", "digits-cancelled", "part-left-ou
 
 
 def evaluate(ask: Question) -> Answer:
-    """Values of the targets."""
+    """Return the values of the targets."""
     run = ask.run()
     results = []
     with run.record:
@@ -51,17 +51,19 @@ def evaluate(ask: Question) -> Answer:
 
 
 def grad(ask: Question) -> Answer:
-    """Gradients of the targets; of one with several elements, that of their sum."""
+    """Return gradients of the targets; of one with several elements, that of their sum."""
     return first_order(ask, "grad", "gradient", gradients)
 
 
 def jac(ask: Question) -> Answer:
-    """Jacobians: target shape + source shape."""
+    """Return Jacobians: the shape of each is that of the target, followed by that of the source."""
     return first_order(ask, "jac", "jacobian", jacobians)
 
 
 def hess(ask: Question) -> Answer:
-    """Hessians: a block for each pair of sources, and with `eig` the eigenvalues of the whole."""
+    """Return Hessians: a block for each pair of sources, and with `eig` the eigenvalues of the
+    whole.
+    """
     from gradcli.questions.second_order import second_order
 
     return second_order(ask)

@@ -28,8 +28,9 @@ if TYPE_CHECKING:
 
 
 def chosen_questions(logged: Run) -> list[Asked]:
-    """Of each place the first question that has no answer, else the first whose answer is no number
-    or doubtful, else the last. A slope `f'(x)` that is there has no target of its own.
+    """Return for each location the first question whose answer is None, else the first whose answer
+    is not finite or doubtful, else the last. A slope `f'(x)` with an answer has no target of its
+    own.
     """
     chosen: dict[Span, tuple[int, Asked]] = {}
     for question in logged.log.questions if logged.log is not None else ():
@@ -45,7 +46,7 @@ def chosen_questions(logged: Run) -> list[Asked]:
 
 
 def answered(question: Asked) -> Iterator[tuple[list[Any], list[tuple[Any, Any]]]]:
-    """(targets, (source, answer) ...) of a question."""
+    """Yield (targets, (source, answer) ...) of a question."""
     targets, sources = flatten(question.targets), flatten(question.sources)
     found = flatten(question.found)
     if question.kind == "jvp" and len(found) == len(targets):
@@ -83,7 +84,7 @@ def states_of(logged: Run, source: Any, question: Asked) -> set[int]:
 
 
 def value_then(logged: Run, value: Any, question: Asked) -> Any:
-    """A value as it was at a question: of a variable that of its last state before."""
+    """Return a value as it was at a question: of a variable that of its last state before."""
     if not isinstance(value, Variable):
         return plain_structure(value)
     ids = states_of(logged, value, question)
@@ -113,7 +114,8 @@ def names_of(ask: Question, logged: Run, question: Asked, which: int, values: Se
 
 
 def _of_prime(ask: Question, logged: Run, question: Asked) -> tuple[str, str]:
-    """Target and source of `f'(2.0)`: `f(2.0)`, and what f calls its argument if that is no name.
+    """Return target and source of `f'(2.0)`: `f(2.0)`, and the argument, or f's parameter if that
+    is no name.
     """
     text, name = text_at(ask, question.span), question.at[1][0]
     span = InstructionText(ask.program.source.text, question.at).argument(0)

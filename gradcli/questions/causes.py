@@ -85,7 +85,9 @@ def sums(ask: Question, run: Run, ids: Iterable[int | None]) -> list[Answer]:
 
 
 def out_of_range(ask: Question, run: Run, prints: Sequence[Printed]) -> list[list[Answer]]:
-    """Of each value in some prints whether it is another one than floats on the way made of it."""
+    """Return for each value in some prints the notes that numbers on the way left the range of
+    floats.
+    """
     from gradcli.explain.notes import flushed
     from gradcli.explain.notes import out_of_range as off
 
@@ -180,8 +182,8 @@ def doubtful(ask: Question, logged: Run, value: Any) -> list[Answer]:
 def causes_of_nonfinite(logged: Run, values: Sequence[Tensor], source: Source,
                         trials: Trials | None = None,
                         of_question: Callable[[Asked, int], Trials] | None = None) -> list[Note]:
-    """Of each value that is not finite the cause in the first derivative that it is, or is made
-    of; else its own. of_question: the trials of an answer to a question.
+    """Return the cause of each value that is not finite: in the first derivative that it is or is
+    made of, else its own. of_question: the trials of an answer to a question.
     """
     from gradcli.explain.numbers import nonfinite as why
 
@@ -235,7 +237,7 @@ def _item(question: Asked, g: Tensor) -> int:
 
 
 def _is_plain_nan(value: Any) -> bool:
-    """An infinity among plain numbers is meant, as a rule."""
+    """Return whether a value is a NaN among plain numbers; an infinity there is usually meant."""
     from gradcli.explain.elements import is_nan
 
     return not isinstance(value, Tensor) and is_number(value) and not is_finite(value) and (
@@ -243,7 +245,7 @@ def _is_plain_nan(value: Any) -> bool:
 
 
 def _questions(logged: Run) -> dict[int, tuple[Asked, Any, Tensor]]:
-    """By the id of an answer of the file the question, the source that it is about, the answer."""
+    """Return a dict from the id of an answer of the file to (question, source, answer)."""
     questions: dict[int, tuple[Asked, Any, Tensor]] = {}
     for question in logged.log.questions if logged.log is not None else ():
         found, sources = flatten(question.found), flatten(question.sources)
@@ -294,7 +296,8 @@ def _requested(question: Asked) -> Note:
 
 
 def requested(logged: Run, question: Asked, source: Any, g: Any) -> list[Note]:
-    """A note on an answer that is 0 because the question asks for that where there is no path."""
+    """Return a note on an answer that is 0 because the question asks for 0 where there is no path.
+    """
     if question.kind not in KINDS or not is_zero(g) or _connected(logged, question, source):
         return []
     return [_requested(question)]

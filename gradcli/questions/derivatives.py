@@ -62,8 +62,8 @@ def _absorbed(found: list[Any], sources: Sequence[Tensor],
 
 def with_constants(ask: Question, found: list[Any], tensors: Sequence[Tensor],
                     sources: Sequence[Tensor], shape: Sequence[int]) -> list[Any]:
-    """0 for None where the target is itself a derivative and does not depend on the source; shape:
-    of the target, of a Jacobian.
+    """Return the derivatives with 0 for None where the target is itself a derivative and does not
+    depend on the source. shape: of the target, of a Jacobian.
     """
     if ask.tf or not ask.noted or not (record := records.current()).derived:
         return found
@@ -122,8 +122,8 @@ def jacobians(ask: Question, run: Run, target: Target, bindings: Sequence[Bindin
 
 def hessian(ask: Question, run: Run, target: Target, bindings: Sequence[Binding],
             emit: bool = False) -> calculus.Hessian:
-    """Second derivatives by the mode that was asked for; None where the first one is. emit: as for
-    gradients.
+    """Return second derivatives by the mode that was asked for; None where the first one is. emit:
+    as for gradients.
     """
     if ask.mode == "finite":
         if emit:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def finite(ask: Question, run: Run, target: Target, binding: Binding, *, summed: bool) -> Any:
-    """Difference quotients of the whole program in every element of one source.
+    """Return difference quotients of the whole program in every element of one source.
 
     summed: of the weighted sum of the target's elements, else of each. None for an unwatched or
     integer source. What is in doubt is kept with the run. Raises E0212 for a name that is
@@ -34,7 +34,7 @@ def finite(ask: Question, run: Run, target: Target, binding: Binding, *, summed:
 
 
 def finite_hessian(ask: Question, run: Run, target: Target, row: Binding, column: Binding) -> Any:
-    """Differences of exact gradients: an independent check of the second order alone."""
+    """Return differences of exact gradients: an independent check of the second order alone."""
     if not ask.watched(run, row):
         return None
 
@@ -51,7 +51,7 @@ def finite_hessian(ask: Question, run: Run, target: Target, row: Binding, column
 
 def _slopes(ask: Question, run: Run, target: Target, bindings: Sequence[Binding],
             f: Callable[[Any], Any]) -> Any:
-    """Slopes in the last of the bindings."""
+    """Return slopes in the last of the bindings."""
     binding = bindings[-1]
     if binding.kind == "computed":
         raise GradcliError(Diagnostic(
@@ -75,7 +75,7 @@ def _slopes(ask: Question, run: Run, target: Target, bindings: Sequence[Binding]
 
 
 def rough(ask: Question, run: Run, target: Target, *bindings: Binding) -> list[Note]:
-    """A note on differences that are in doubt."""
+    """Return a note on differences that are in doubt."""
     doubt = run.keeps("rough").get((target.name, *[b.name for b in bindings])) if (
         ask.mode == "finite") else None
     return [Note("differences-rough", f"differences are not good enough there: {doubt}",
@@ -83,7 +83,7 @@ def rough(ask: Question, run: Run, target: Target, *bindings: Binding) -> list[N
 
 
 def _check_free(ask: Question, target: Target, binding: Binding) -> None:
-    """Raises E0836 for a variable that the file assigns before the target reads it."""
+    """Raise E0836 for a variable that the file assigns before the target reads it."""
     run = ask.run(explain=False)
     again = run.bindings[binding.name][0]
     if run.assigned(again):
@@ -93,7 +93,7 @@ def _check_free(ask: Question, target: Target, binding: Binding) -> None:
 
 
 def _slopes_at(value: Any, f: Callable[[Any], Any]) -> tuple[Any, str]:
-    """Differences in every element, and why they are in doubt."""
+    """Return differences in every element, and why they are in doubt."""
     shape = shape_of(value)
     rounding = NOISE_32 if dtype_of(value) == "float32" else NOISE
     if not shape:
@@ -154,7 +154,9 @@ def verify_blocks(ask: Question, run: Run, target: Target, bindings: list[Bindin
 
 def _compare(part: Answer, field: str, binding: Binding, largest: float,
              differences: Callable[[], Any]) -> None:
-    """largest: among the numbers that are differentiated."""
+    """Add to a part of an answer how it compares with differences. largest: among the numbers that
+    are differentiated.
+    """
     found = whole(part, field)
     if found is None or part["reasons"] or binding.kind == "computed":
         return

@@ -33,8 +33,8 @@ MOST_NUMBERS = 10_000
 
 
 def shown(run: Run) -> float:
-    """By which factor a sum of numbers or a function of one makes the rounding of its operand
-    larger, at the most. A long record is not looked at.
+    """Return the largest factor by which a sum of numbers or a function of one enlarges the
+    rounding error of its operand; 1 for a record of more than MOST_ENTRIES entries.
     """
     entries = run.record.compact()
     worst = 1.0

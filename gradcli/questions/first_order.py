@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def first_order(ask: Question, command: str, field: str, derivatives: Derivatives) -> Answer:
-    """One result per target, in it one item per source."""
+    """Return one result per target, in it one item per source."""
     def of(run: Run, target: Target, bindings: list[Binding]) -> Answer:
         tensors = tensors_of(target)
         value = plain_structure(target.tensor)

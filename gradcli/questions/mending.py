@@ -92,7 +92,7 @@ def _changed(found: Explained, text: str) -> Question:
 
 
 def _together(mends: Sequence[Mend]) -> list[Mend]:
-    """Those whose changes do not overlap the changes of one before."""
+    """Return the mends whose changes do not overlap the changes of one before."""
     chosen: list[Mend] = []
     for mend in mends:
         before = [edit for _, _, edits in chosen for edit in edits]
@@ -134,8 +134,8 @@ def _lost(found: Explained, chosen: Sequence[Mend]) -> Place | None:
 
 
 def _there(found: Explained, ask: Question) -> list[list[bool]]:
-    """Of each result whether each source has a gradient in a changed program. Raises what that
-    ends in.
+    """Return for each result whether each source has a gradient in a changed program. Raises the
+    error that the program ends in.
     """
     run = ask.run(explain=False)
     if found.numbers:

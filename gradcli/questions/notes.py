@@ -106,8 +106,8 @@ def _whole(ask: Question, run: Run, target: Target, binding: Binding
 
 def boundaries(ask: Question, run: Run, target: Target, binding: Binding, order: int = 1
                ) -> list[Note]:
-    """Notes on comparisons that are decided otherwise beside the point, where derivatives up to an
-    order in a name are not the same on both sides.
+    """Return notes on comparisons that are decided otherwise beside the point, where derivatives up
+    to an order in a name are not the same on both sides.
     """
     made = run.keeps(target)
     if boundaries not in made:
@@ -195,7 +195,7 @@ FEW_NUMBERS = 100_000
 
 
 def moved(ask: Question, run: Run, target: Target, bindings: Sequence[Binding]) -> list[Answer]:
-    """Notes on sources that were assigned before the target read them."""
+    """Return notes on sources that were assigned before the target read them."""
     if not any(run.assigned(b) for b in bindings):
         return []
     from gradcli.questions import states
@@ -204,8 +204,8 @@ def moved(ask: Question, run: Run, target: Target, bindings: Sequence[Binding]) 
 
 
 def troubles(ask: Question, run: Run, target: Target) -> list[Answer]:
-    """Notes on names that hide others and on a target that is NaN or infinite; nothing is loaded
-    where there is nothing to say.
+    """Return notes on names that hide others and on a target that is NaN or infinite; modules are
+    loaded only where there is a note.
     """
     tensors = tensors_of(target)
     finite = all(type(t.value) is float and t.value - t.value == 0.0 for t in tensors)
@@ -249,8 +249,8 @@ def worded(explain: Callable[[Any], list[Note]], plain: Any, whole: Any) -> list
 
 
 def with_numbers(ask: Question, run: Run, target: Target) -> tuple[Run, Target] | None:
-    """A run that records what is made of numbers alone, and its target; None where nothing that the
-    target meets is.
+    """Return a run that also records values made of numbers alone, and its target; None where the
+    target depends on none of those.
     """
     made = run.keeps(target)
     if with_numbers not in made:

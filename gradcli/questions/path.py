@@ -109,7 +109,8 @@ def _beyond(ask: Question, logged: Run, steps: list[paths.PathStep]) -> list[Ans
 
 
 def _joined(last: Answer, row: Answer, again: bool) -> Answer:
-    """An operation that is made of others, or one in a loop, which is counted: one place, one row.
+    """Return two rows as one: an operation that is made of others, or one in a loop, which is
+    counted.
     """
     slopes = last["slope"], row["slope"]
     known = last["operation"].split(", ")
@@ -144,7 +145,7 @@ def _row(ask: Question, logged: Run, step: paths.PathStep, span: Span | None, op
 
 
 def _value(value: Any) -> Answer:
-    """A number in full; of an array the shape only."""
+    """Return a number in full; of an array the shape only."""
     if value is None:
         return {"shape": None, "value": None}
     return {"shape": shape(value), "value": value if type(value) in SCALAR_TYPES else None}

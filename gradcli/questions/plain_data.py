@@ -22,7 +22,7 @@ EACH = 8.0 + 32.0
 
 
 def data(value: Any) -> Any:
-    """A value as numbers and nested lists."""
+    """Return a value as numbers and nested lists."""
     if value is None or type(value) in SCALAR_TYPES:
         return value
     if isinstance(value, dict):
@@ -36,7 +36,7 @@ def data(value: Any) -> Any:
 
 
 def undata(value: Any) -> Any:
-    """Nested lists back to an array."""
+    """Return nested lists as an array."""
     if not isinstance(value, list):
         return value
     from gradcli.base.lazy import np
@@ -86,7 +86,9 @@ def remarkable(g: Triples) -> Any:
 
 
 def triples(g: Any, source: Sequence[int]) -> Answer:
-    """A derivative in what has the shape `source` as triples; of an array, what is not 0."""
+    """Return a derivative by a source of shape `source` as triples; of an array, its nonzero
+    elements.
+    """
     if not hasattr(g, "coordinates"):
         from gradcli.engine.sparse.triples import nonzeros
 
@@ -97,7 +99,7 @@ def triples(g: Any, source: Sequence[int]) -> Answer:
 
 
 def whole(item: Answer, field: str) -> Any:
-    """A derivative of an answer as one array, or None."""
+    """Return a derivative of an answer as one array, or None."""
     found = item.get("sparse")
     if found is None:
         return undata(item[field])
@@ -110,7 +112,8 @@ def whole(item: Answer, field: str) -> Any:
 
 
 def derivative(field: str, g: Any, source: Any, sparse: bool) -> Answer:
-    """A derivative in the value `source` as data: under its name, or triples under `sparse`."""
+    """Return a derivative by the value `source` as data: under its name, or triples under `sparse`.
+    """
     if not sparse or g is None:
         return {field: data(g)}
 

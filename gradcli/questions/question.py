@@ -98,8 +98,8 @@ class Question:
         return run
 
     def _only_later_uses(self, run: Run) -> None:
-        """Leave in the record what TensorFlow's tape has: of what `watch(x)` names its later uses,
-        unless it was on the tape before.
+        """Remove entries that TensorFlow's tape lacks: uses of a name before its `watch(x)`, unless
+        it was on the tape already.
         """
         from gradcli.engine.record.record import expanded
         from gradcli.engine.sweeps.reach import on_tape
@@ -172,8 +172,8 @@ def tensors_of(target: Target) -> list[Tensor]:
 
 
 def seeds_of(ask: Question, tensors: Sequence[Tensor]) -> list[Any]:
-    """--output-gradient as one weight per target; empty if it is not given. Raises E0301 for one
-    that does not fit its target.
+    """Return --output-gradient as one weight per target; empty if it is not given. Raises E0301 for
+    one that does not fit its target.
     """
     found = _weights(ask, tensors)
     for t, weight in zip(tensors, found, strict=False):

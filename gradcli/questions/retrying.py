@@ -113,7 +113,7 @@ def beside(ask: Question, run: Run, target: Target, binding: Binding, order: int
 
 
 def _weighted(tensor: Tensor) -> Tensor:
-    """With weights for its elements none of which are alike."""
+    """Return a tensor with different weights on all its elements."""
     n = size(tensor.shape)
     return tensor*np.cos(np.arange(n) + 0.5).reshape(tensor.shape) if tensor.shape else tensor
 

@@ -29,7 +29,7 @@ MAX_EXPLAINED = 8
 
 
 def second_order(ask: Question) -> Answer:
-    """One result per target, in it one block per pair of sources."""
+    """Return one result per target, in it one block per pair of sources."""
     return answer(ask, "hess", each_target(
         ask, lambda run, target, bindings: _result(ask, run, target, bindings)))
 
@@ -155,7 +155,9 @@ def _told(ask: Question, run: Run, target: Target, bindings: list[Binding], foun
 
 
 def _eigenvalues(bindings: list[Binding], blocks: Blocks) -> Answer:
-    """Of the Hessian over all elements of all sources, ascending; definite by their signs."""
+    """Return the eigenvalues of the Hessian over all elements of all sources, ascending, and its
+    definiteness by their signs.
+    """
     from gradcli.base.lazy import np
 
     if any(block is None for block in blocks.values()):

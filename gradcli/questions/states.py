@@ -75,7 +75,7 @@ def point(ask: Question, run: Run, target: Target, binding: Binding) -> Answer:
 
 
 def remarks(ask: Question, run: Run, target: Target, bindings: Sequence[Binding]) -> list[Answer]:
-    """A note on each source that was assigned before the target read it."""
+    """Return a note on each source that was assigned before the target read it."""
     found = []
     for binding in bindings:
         if run.assigned(binding):
@@ -112,8 +112,8 @@ def the_state(ask: Question, run: Run, target: Target, binding: Binding) -> Any:
 
 def check_free(ask: Question, run: Run, target: Target, bindings: Sequence[Binding], what: str
                ) -> None:
-    """Raises E0836 for a source whose first value is overwritten before the target reads it: what
-    runs the program at other values would see no change.
+    """Raise E0836 for a source whose first value is overwritten before the target reads it: runs of
+    the program at other values would see no change.
     """
     for binding in bindings:
         if run.assigned(binding):

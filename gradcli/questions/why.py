@@ -96,7 +96,7 @@ def explained(ask: Question) -> Explained:
 
 
 def _of_command(ask: Question, run: Run, mends: list[Mend]) -> list[Answer]:
-    """One result per target, in it one item per source."""
+    """Return one result per target, in it one item per source."""
     results: list[Answer] = []
     with run.record:
         bindings = sources_of(ask, run)
@@ -132,7 +132,9 @@ def _elements(tensors: Sequence[Tensor]) -> int:
 
 
 def sources_of(ask: Question, run: Run) -> list[Binding]:
-    """As for `grad`; where that finds none, every name that something was bound to."""
+    """Return the sources as `grad` does; where that finds none, every name that something was bound
+    to.
+    """
     try:
         return ask.program.sources(run, ask.wrt)
     except GradcliError as problem:
@@ -182,7 +184,8 @@ def _name(ask: Question, name: str, binding: Binding, on: bool) -> Answer:
 
 def _of_file(ask: Question, logged: Run, questions: Sequence[Asked], mends: list[Mend]
              ) -> list[Answer]:
-    """One result per question, in it one item per source; a `jvp` has one result per target."""
+    """Return one result per question, in it one item per source; a `jvp` has one result per target.
+    """
     results: list[Answer] = []
     with logged.record:
         for question in questions:
@@ -228,7 +231,7 @@ def _causes(ask: Question, logged: Run, g: Any) -> list[Reason]:
 def _answer(ask: Question, logged: Run, question: Asked, item: int, result: Answer,
             targets: Sequence[Any], name: str, source: Any, g: Any, because: list[Reason]
             ) -> Answer:
-    """One answer to a question of the file, as a source of the schema."""
+    """Return one answer to a question of the file, as a source of the schema."""
     states = states_of(logged, source, question)
     binding = binding_of(logged, states, name, source)
     # An accumulator knows the id of its primals, not their value.

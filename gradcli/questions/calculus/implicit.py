@@ -70,7 +70,7 @@ class System:
         self.jacobian = np.concatenate([point.jacobian() for point in points])
 
     def told(self, which: Sequence[int]) -> str:
-        """Names in a row."""
+        """Return the names of some variables, separated by commas."""
         return ", ".join([self.names[k] for k in which])
 
 
@@ -103,7 +103,7 @@ def _result(points: Sequence[Point], dependent: Sequence[str], order: int) -> An
 
 
 def _check(system: System) -> None:
-    """Raises E0835 where the equations do not hold, or do not make y a function of x."""
+    """Raise E0835 where the equations do not hold, or do not make y a function of x."""
     point, names = system.point, system.names
     of_y = system.jacobian[:, system.y]
     singular = not np.isfinite(system.jacobian).all() or (

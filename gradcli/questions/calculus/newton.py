@@ -142,7 +142,7 @@ def _moved(here: Iterate, x: Any) -> dict[str, Any]:
 
 
 def _step(here: Iterate, minimum: bool) -> tuple[Any, str]:
-    """(the step, "") or (None, why there is none)."""
+    """Return (the step, "") or (None, why there is none)."""
     with here.point.run.record, quiet():
         matrix = here.point.hessian() if minimum else here.point.jacobian()
     if not (np.isfinite(matrix).all() and np.isfinite(here.residual).all()):
@@ -304,7 +304,7 @@ def _leading(here: Iterate, direction: Any, seen: float, largest: float
 
 
 def _direction(here: Iterate, direction: Any) -> str:
-    """`x` or `[0.6, 0.8]`."""
+    """Return a direction as text: `x` or `[0.6, 0.8]`."""
     size = np.abs(direction)
     k = int(size.argmax())
     if size[k] > 1 - 1e-6:

@@ -91,7 +91,7 @@ class Point:
         return the_state(self.ask, self.run, self.target, binding)
 
     def free_to_move(self, what: str) -> None:
-        """Raises E0836 for a variable that the file assigns before the target reads it: no other
+        """Raise E0836 for a variable that the file assigns before the target reads it: no other
         value can be given to it.
         """
         if any(self.run.assigned(b) for b in self.bindings):
@@ -100,7 +100,7 @@ class Point:
             check_free(self.ask, self.run, self.target, self.bindings, what)
 
     def error(self, code: str, message: str, help: str) -> GradcliError:
-        """An error at the target."""
+        """Return an error at the target."""
         return GradcliError(Diagnostic(code, message, span=self.target.span,
                                        source=self.ask.program.source, help=help))
 
@@ -116,8 +116,8 @@ class Point:
         return float(self.value)
 
     def jacobian(self) -> Any:
-        """One row for each element of the target, one column for each name; 0 where the target does
-        not depend on a variable. Raises E0833 where a path is cut.
+        """Return one row for each element of the target, one column for each name; 0 where the
+        target does not depend on a variable. Raises E0833 where a path is cut.
         """
         found = self.slopes = calculus.jacobian(self.tensor, self.sources)
         columns = []
@@ -181,8 +181,8 @@ class Point:
         return found
 
     def check_smooth(self, what: str, order: int = 1) -> None:
-        """Raises E0833 at a kink on a way: what stands there is a convention. To first order a
-        kink may be passed that decides nothing.
+        """Raise E0833 at a kink on a path, where a derivative is a convention. To first order a
+        kink that decides nothing may be passed.
         """
         found: Kinks | None = None
         if self.run.record.has_kinks():
@@ -199,8 +199,8 @@ class Point:
                     " convention"))
 
     def check_rules(self, before: int) -> None:
-        """Raises E0833 if derivatives that were recorded, behind so many entries, are at a kink: in
-        truth there are none of the next order. Ties are choices that rules make on purpose.
+        """Raise E0833 if derivatives recorded behind the first `before` entries are at a kink:
+        there is no derivative of the next order. Ties are choices that rules make on purpose.
         """
         for entry in self.run.record.history()[before:]:
             op = entry[OP]
@@ -269,7 +269,7 @@ class Point:
 
 
     def _lost_digits(self) -> list[Answer]:
-        """Notes on derivatives that were asked for and of which digits cancelled."""
+        """Return notes on derivatives whose digits cancelled."""
         if not is_finite(self.value):
             return []
         found: list[tuple[str, Note]] = []
@@ -287,12 +287,12 @@ class Point:
 
 
 def remark(code: str, message: str) -> Answer:
-    """A note without a place."""
+    """Return a note without a location."""
     return {"code": code, "message": message, "line": None, "column": None}
 
 
 def each(command: str, ask: Question, work: Callable[[Point], Answer]) -> Answer:
-    """One result for each target."""
+    """Return an answer with one result for each target. work: makes it."""
     free = declared(ask) if command in FREE else []
     run = ask.run()
     with run.record:
@@ -303,7 +303,7 @@ def each(command: str, ask: Question, work: Callable[[Point], Answer]) -> Answer
 
 
 def in_option(code: str, message: str, text: str, option: str, help: str) -> GradcliError:
-    """An error of what an option says."""
+    """Return an error in the text of an option."""
     return GradcliError(Diagnostic(code, message, span=(0, max(1, len(text))),
                                    source=Source(text, option), help=help))
 
@@ -318,7 +318,7 @@ def one_of(name: str, names: Sequence[str], option: str) -> int:
 
 
 def counted(n: int, what: str, one: str = "", many: str = "s") -> str:
-    """`1 number`, `2 numbers`."""
+    """Return a number with its noun: `1 number`, `2 numbers`."""
     return f"{n} {what}{one if n == 1 else many}"
 
 
@@ -332,8 +332,8 @@ ORDERED = ("directional", "divergence", "curl")
 
 
 def declared(ask: Question) -> list[str]:
-    """Variables of --at and --wrt that a program without declarations does not mention: they are
-    made its inputs. None where names are without a value, of which one may be written wrong.
+    """Return the variables of --at and --wrt that a program without declarations does not mention,
+    and make them its inputs. There are none where a name has no value, since one may be misspelt.
     """
     names = ask.program.names
     if names.declared or any(name not in ask.at for name in names.inputs):

@@ -21,8 +21,8 @@ FURTHER = 9
 
 
 def tangent(ask: Question) -> Answer:
-    """Of one number by one variable a line, by several a plane; of a vector by one variable the
-    tangent of a curve, by two the tangent plane of a surface.
+    """Return the tangent: of one number by one variable a line, by several a plane; of a vector by
+    one variable the tangent of a curve, by two the tangent plane of a surface.
     """
     def of(point: Point) -> Answer:
         point.check_smooth("tangent")
@@ -194,8 +194,8 @@ INDEFINITE = -1e-12
 
 def propagate(ask: Question, sigma: dict[str, Any], correlation: dict[tuple[str, str], float],
               second_order: bool = False) -> Answer:
-    """sigma: name to uncertainty, of an array to one of each element or one for all; correlation:
-    (name, name) to a number. Raises E0834 for what is none.
+    """Return the uncertainty of each target. sigma: name to uncertainty, of an array to one of each
+    element or one for all; correlation: (name, name) to a number. Raises E0834 for invalid ones.
     """
     for name in sigma:
         # The inputs are named here first: nobody has written --wrt.
@@ -260,7 +260,7 @@ def _second(point: Point, s: Any, r: Any, first: float, found: Answer) -> Answer
 
 
 def _sigmas(point: Point, sigma: Mapping[str, Any]) -> list[float]:
-    """One for each element; what has none is exact."""
+    """Return the uncertainty of each element; one that is not given is 0."""
     found = [0.0] * len(point.names)
     for name, value in sigma.items():
         places = [k for k, n in enumerate(point.names) if n == name or n.startswith(f"{name}[")]

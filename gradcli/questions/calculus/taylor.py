@@ -62,7 +62,9 @@ def _second(point: Point, terms: Sequence[Answer]) -> dict[tuple[int, int], Any]
 
 
 def coefficients(point: Point, order: int) -> list[float]:
-    """Of one variable, from order 0. Raises E0832 for more than 100, E0833 where a path is cut."""
+    """Return the coefficients in one variable, from order 0. Raises E0832 for more than 100, E0833
+    where a path is cut.
+    """
     if order > MOST:
         raise point.error("E0832", f"the order {order} is more than {MOST}",
                           f"ask for --order {MOST} or less")
@@ -97,7 +99,9 @@ def series_of(point: Point, order: int) -> list[float]:
 
 
 def by_derivatives(target: Tensor, source: Tensor, order: int) -> list[float]:
-    """Each derivative recorded and differentiated again: fine for low orders."""
+    """Return the coefficients by recording each derivative and differentiating again: fine for low
+    orders.
+    """
     out = [_number(target)]
     for k in range(1, order + 1):
         (g,) = calculus.gradient([target], [source], emit=True)
@@ -113,7 +117,9 @@ def _number(tensor: Tensor) -> float:
 
 
 def _several(point: Point, order: int) -> list[Answer]:
-    """All partial derivatives up to the order, each the derivative of one of the order before."""
+    """Return all partial derivatives up to the order, each the derivative of one of the order
+    before.
+    """
     n = len(point.names)
     if comb(n + order, order) > MOST_TERMS:
         raise point.error("E0832", f"the polynomial of order {order} in {n} variables has"
@@ -152,7 +158,9 @@ def _slopes(point: Point, tensor: Tensor | None, recorded: bool) -> list[Tensor 
 
 
 def _term(by: tuple[int, ...], derivative: float, names: Sequence[str]) -> Answer:
-    """by: the variables of a derivative, in order; each repetition divides its coefficient."""
+    """Return a term of the polynomial. by: the variables of its derivative, in order; each
+    repetition divides its coefficient.
+    """
     derivative += 0.0    # nobody asked for the sign of 0
     powers = {names[k]: by.count(k) for k in dict.fromkeys(by)}
     return {"powers": powers, "derivative": derivative,
@@ -160,7 +168,7 @@ def _term(by: tuple[int, ...], derivative: float, names: Sequence[str]) -> Answe
 
 
 def _check(point: Point, terms: list[Answer]) -> None:
-    """Raises E0833 where a coefficient is not a number: there is no polynomial."""
+    """Raise E0833 where a coefficient is not a number: there is no polynomial."""
     for term in terms:
         if term["coefficient"] - term["coefficient"] != 0:
             order = sum(term["powers"].values())
@@ -196,7 +204,7 @@ def divergence(ask: Question) -> Answer:
 
 
 def curl(ask: Question) -> Answer:
-    """A vector in three dimensions, in two a number: dF_1/dx_0 - dF_0/dx_1."""
+    """Return the curl: in three dimensions a vector, in two a number, dF_1/dx_0 - dF_0/dx_1."""
     def of(point: Point) -> Answer:
         d = _field(point, "a curl", (2, 3))
         pairs = [(1, 0)] if len(d) == 2 else [(2, 1), (0, 2), (1, 0)]

@@ -62,13 +62,13 @@ class Written:
         self.needs = sorted(writer.needs)
 
     def length(self) -> int:
-        """Characters, names counted."""
+        """Return the number of characters, names included."""
         return sum([len(t) for t in (*self.texts, *self.defined)]) + sum(
             [len(n) + 3 for n, _ in self.definitions])
 
 
 def answered(found: Derivation, language: str, simplify: bool, named: bool) -> Answer:
-    """All derivatives as plain data."""
+    """Return all derivatives as plain data."""
     try:
         return _answered(found, language, simplify, named)
     except GradcliError as problem:
@@ -128,7 +128,7 @@ def _answered(found: Derivation, language: str, simplify: bool, named: bool) -> 
 
 
 def _shown(writer: Writer, term: Term) -> str | None:
-    """The function itself, unless it is long or cannot be written."""
+    """Return the text of the function itself; None if it is long or cannot be written."""
     try:
         (text,) = writer.texts([term], {}, longest=MAX_SHOWN)
     except GradcliError:
@@ -160,7 +160,7 @@ def _inputs(found: Derivation, written: Written, primal: Sequence[Term], languag
 
 
 def _input(found: Derivation, b: Binding, writer: Writer) -> Answer:
-    """A name that the formulas read, with its value where there is one."""
+    """Return a name that the formulas read, with its value where there is one."""
     return {"name": writer.identifier(b.name)[0], "shape": list(b.value.shape),
             "value": None if b.name in found.made_up else data(found.names[b.name])}
 
@@ -184,8 +184,8 @@ MOST = 12
 
 
 def told(found: Derivation, names: Mapping[int, str]) -> list[str]:
-    """Conditions such as `x > 0`, those of the way first; where these are too many or too long,
-    the last decision is first, and others are counted. names: of terms, by number.
+    """Return conditions such as `x > 0`, those of the path first; where these are too many or too
+    long, the last decision is first, and others are counted. names: of terms, by number.
     """
     a = found.algebra
     way = _of_way(found)
@@ -252,7 +252,7 @@ def _of_way(found: Derivation) -> list[tuple[Term | None, object]]:
 
 def _decision(a: Algebra, term: Term | None, value: object, names: Mapping[int, str], longest: int
               ) -> str | None:
-    """`x > 1`, or what it is not; None for what is too long or no number."""
+    """Return `x > 1` or its opposite; None for a decision that is too long or no number."""
     if term is None:
         return None
     if not (isinstance(value, bool) or type(value).__name__ == "bool_"):
@@ -269,7 +269,7 @@ def _decision(a: Algebra, term: Term | None, value: object, names: Mapping[int, 
 
 
 def _text(a: Algebra, term: Term, names: Mapping[int, str], longest: int) -> str | None:
-    """A term as gradcli writes it, unless it is long."""
+    """Return a term as gradcli writes it; None if it is too long."""
     from gradcli.formulas.text.languages import Gradcli
 
     try:

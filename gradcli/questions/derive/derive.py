@@ -189,7 +189,7 @@ class Derivation:
         return self.algebra.add(*terms)
 
     def _missing(self, target: Target, sources: Sequence[Binding]) -> dict[str, list[Answer]]:
-        """Sources without a gradient, and why."""
+        """Return the sources without a gradient, and the reasons."""
         found = calculus.gradient(tensors_of(target), [
             self.ask.source(self.run, s) for s in sources])
         out = {}
@@ -205,7 +205,7 @@ class Derivation:
 
     def _of_term(self, target: Target, sources: Sequence[Binding],
                  missing: Mapping[str, list[Answer]], term: Term, row: tuple[int, ...]) -> None:
-        """All derivatives of one term."""
+        """Add all derivatives of one term."""
         names = [s.name for s in sources]
         tensors: list[Tensor] = []
         own = self.on_record.has_own_rules([t.id for t in tensors_of(target)])
@@ -278,7 +278,7 @@ class Derivation:
                 help="ask for numbers: gradcli jac, gradcli hess"))
 
     def _check_way(self) -> None:
-        """Raises E0801 where a made-up value decided the way."""
+        """Raise E0801 where a made-up value decided the path."""
         run = self.run
         if not self.made_up or not run.record.guards:
             return
@@ -303,7 +303,7 @@ class Derivation:
         return self.bindings[[b.name for b in self.bindings].index(name)].span
 
     def answer(self, language: str, simplify: bool, named: bool) -> Answer:
-        """All as plain data, formulas as text."""
+        """Return all derivatives as plain data, formulas as text."""
         return answered(self, language, simplify, named)
 
 
@@ -312,8 +312,8 @@ class Derivation:
 # points.
 
 def values_for(ask: Question) -> tuple[dict[str, Any], set[str]]:
-    """Values to run with, and the names whose value nobody gave: any will do, since formulas hold
-    at all points.
+    """Return values to run with, and the names without a given value: those get any value, since
+    formulas hold at all points.
     """
     program = ask.program
     given = dict(ask.at)
@@ -344,7 +344,7 @@ def values_for(ask: Question) -> tuple[dict[str, Any], set[str]]:
 
 
 def _refuse_joined(ask: Question, names: Sequence[str]) -> None:
-    """Raises E0203 for `xsinx` and its like, which are no inputs unless somebody names them."""
+    """Raise E0203 for `xsinx` and its like, which are no inputs unless somebody names them."""
     found = ask.program.names.apart(
         [name for name in names if name not in ask.wrt], ask.program.source, ask.at)
     if found:

@@ -99,7 +99,7 @@ def _simplified(a: Algebra, term: Term, sympy: Any) -> Term:
 
 
 def _term(a: Algebra, tree: Any) -> Term:
-    """SymPy's tree as a term. Raises KeyError for a function that gradcli does not have."""
+    """Return SymPy's tree as a term. Raises KeyError for a function that gradcli does not have."""
     kind = type(tree).__name__
     if tree.is_Rational:
         return a.number(Fraction(int(tree.p), int(tree.q)))

@@ -56,8 +56,8 @@ SMALLEST, NORMAL = 2.0**-1074, 2.0**-1022
 
 
 def extreme_rows(graph: Statements, columns: Sequence[Any]) -> Any:
-    """At which points numbers are very large or very small, and others no normal float, as truth
-    values.
+    """Return truth values: at which points numbers are very large or very small, and others no
+    normal float.
     """
     found = [_rows(graph, [c[k:k + ROWS] for c in columns])
              for k in range(0, len(columns[0]), ROWS)]

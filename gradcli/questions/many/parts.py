@@ -92,7 +92,9 @@ def _gradients(ask: Question, run: Run, target: Target, bindings: list[Binding],
 
 def _jacobians(ask: Question, run: Run, target: Target, bindings: list[Binding], emit: bool
                ) -> Iterator[Part]:
-    """A list of scalars is differentiated item by item, which takes no arrays at all."""
+    """Yield the Jacobians. A list of scalars is differentiated item by item, which takes no arrays
+    at all.
+    """
     items = target.tensor if isinstance(target.tensor, list) else []
     if items and all(is_number(item) and not getattr(item, "shape", ()) for item in items):
         rows = [jacobians(ask, run, Target(target.name, item, target.span), bindings, emit)

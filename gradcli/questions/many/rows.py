@@ -38,7 +38,7 @@ class Layout:
         self.titles = [part.name(at) for part in parts for at in np.ndindex(*part.shape)]
 
     def check(self, parts: Sequence[Part]) -> None:
-        """Raises E0615 where another point has another layout."""
+        """Raise E0615 where another point has another layout."""
         for part, shape, truth in zip(parts, self.shapes, self.truths, strict=True):
             if part.shape != shape:
                 raise error("E0615", f"`{part.name(())}` has shape {show(part.shape)} here and"
@@ -102,7 +102,7 @@ class Answers:
                 self.missing[k][rows] = missing
 
     def columns(self) -> list[tuple[Any, Any]]:
-        """(numbers [n], which of them are missing or None) for each title of the layout."""
+        """Return (numbers [n], which of them are missing or None) for each title of the layout."""
         return [(array[(slice(None), *at)], missing)
                 for array, missing in zip(self.arrays, self.missing, strict=True)
                 for at in np.ndindex(*array.shape[1:])]

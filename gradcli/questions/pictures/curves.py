@@ -150,7 +150,7 @@ def _merged(places: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
 
 
 def _rounded(over: Over, hidden: Mapping[str, Sequence[tuple[float, float]]]) -> Iterator[Answer]:
-    """A note on each curve of which something is hidden."""
+    """Yield a note on each curve of which rounding hides a part."""
     for name, places in hidden.items():
         yield {"code": "rounding", "message": f"rounding hides {name} near {over.name} ="
                f" {_listed([simplest(low, high) for low, high in places])}"}
@@ -208,7 +208,7 @@ def _roomy(low: float, high: float) -> tuple[float, float]:
 
 def _curve(sampled: Sampled, c: int, view: tuple[float, float], values: Values,
            which: tuple[int, int]) -> Answer:
-    """One curve: its pieces, where it has poles and where it jumps."""
+    """Return one curve: its pieces, its poles and its jumps."""
     target, order = which
     xs, ys = sampled.xs, sampled.ys[c]
     broken = breaks(sampled, c, view, c + 1 if order < values.count else None)
@@ -307,7 +307,7 @@ def _listed(places: Sequence[float]) -> str:
 
 
 def _gaps(xs: Any, ys: Any) -> Iterator[str]:
-    """`-1 to 0` for each stretch without numbers."""
+    """Yield `-1 to 0` for each stretch without numbers."""
     missing = np.concatenate([[False], ~np.isfinite(ys), [False]])
     edges = np.flatnonzero(missing[1:] != missing[:-1])
     for start, stop in zip(edges[::2], edges[1::2], strict=True):

@@ -112,7 +112,7 @@ def _ends(values: Any, axis: int) -> tuple[Any, Any]:
 
 
 def _arrows(xs: Any, ys: Any, gx: Any, gy: Any, shown: Any) -> list[list[float]]:
-    """[x, y, dx, dy] in the units of the axes."""
+    """Return the arrows [x, y, dx, dy] in the units of the axes."""
     at = slice(FIRST, None, EVERY)
     x, y = (a[at, at] for a in np.meshgrid(xs, ys))
     dx, dy = gx[at, at], gy[at, at]

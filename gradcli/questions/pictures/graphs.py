@@ -54,7 +54,7 @@ def graph(ask: Question, most: int = MAX_NODES) -> Answer:
 
 
 def _targets(ask: Question, logged: Run) -> dict[int, str]:
-    """Ids of what was asked about, and what they are called."""
+    """Return a dict from the ids of the targets to their names."""
     log = logged.log
     assert log is not None
     found: dict[int, str] = {}
@@ -101,7 +101,7 @@ def mark(drawn: Nodes, reasons: Iterable[tuple[str, Answer]]) -> None:
 
 
 def _below(drawn: Nodes, wrt: str) -> set[str]:
-    """Ids of the source and of all that is made of it."""
+    """Return the ids of the nodes of the source and of all that depends on it."""
     after: dict[str, list[str]] = {}
     for edge in drawn.edges.values():
         after.setdefault(edge["from"], []).append(edge["to"])
@@ -210,7 +210,7 @@ class Made:
 
 
 def made_by(logged: Run) -> dict[int, Made]:
-    """Everything that ran, by id: operations, and variables that took a value."""
+    """Return everything that ran, by id: operations, and variables that took a value."""
     log = logged.log
     assert log is not None
     found: dict[int, Made] = {}
@@ -272,7 +272,7 @@ class Nodes:
                     self._leaves.setdefault(id, (name, b))
 
     def add(self, kept: Sequence[Made], targets: dict[int, str], chosen: Chosen) -> None:
-        """All nodes and edges."""
+        """Add all nodes and edges."""
         named = self.logged.named
         keys = {one.id: chosen.key(one) for one in kept}
         alike: dict[Any, set[str]] = {}
@@ -370,7 +370,7 @@ class Nodes:
         return self.nodes[key]
 
     def source(self, name: str) -> Answer:
-        """A source that nothing leads from."""
+        """Return the node of a source that nothing leads from; a new one if there is none."""
         for id, (other, _) in self._leaves.items():
             if other == name:
                 return self._leaf(id, None)
@@ -379,7 +379,7 @@ class Nodes:
         return node
 
     def _number(self, value: Any) -> Answer:
-        """A plain number or array in the text: a node for each time."""
+        """Add a node for a plain number or array in the text, one for each time."""
         node = {"id": f"n{len(self.nodes)}", "kind": "number", "name": None, "text": "",
                 "operation": None, "line": None, "column": None, "end_line": None,
                 "end_column": None, "shape": list(shape_of(value)), "value": _scalar(value),

@@ -49,8 +49,8 @@ class Noise:
         self._found: dict[float, list[float]] = {}
 
     def at(self, x: float, c: int) -> float:
-        """A bound of the rounding error of curve c at x: 0 where nothing is known of it, infinite
-        or NaN where there is no number.
+        """Return a bound of the rounding error of curve c at x: 0 where nothing is known of it,
+        infinite or NaN where there is no number.
         """
         if x not in self._found:
             if self.left <= 0:
@@ -98,8 +98,8 @@ class Noise:
 
     def around(self, x: float, c: int, room: float, start: float, ends: tuple[float, float]
                ) -> tuple[float, float]:
-        """From where to where around x rounding is more than `room`. start: a first distance.
-        ends: of the axis.
+        """Return the interval around x in which rounding is more than `room`. start: a first
+        distance. ends: of the axis.
         """
         low, high = (self._edge(x, c, room, sign * start, end)
                      for sign, end in zip((-1.0, 1.0), ends, strict=True))
@@ -121,7 +121,7 @@ class Noise:
 
 
 def _bound(run: Any, tensors: Sequence[Tensor]) -> float:
-    """To first order the rounding error of the sum of these."""
+    """Return to first order the rounding error of the sum of these tensors."""
     tensors = [t for t in tensors if t.id is not None]
     entries = run.record.history()
     steps = [Tensor(entry[ANS], entry[OUT], 0) for entry in entries]

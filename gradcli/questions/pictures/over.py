@@ -44,7 +44,7 @@ class Over:
 
 
 def over(texts: Sequence[str]) -> list[Over]:
-    """One or two inputs with their ranges. Raises E0812 for anything else."""
+    """Parse one or two inputs with their ranges. Raises E0812 for anything else."""
     found: list[Over] = []
     for text in texts:
         name, equals, _ = text.partition("=")
@@ -128,13 +128,15 @@ def element(text: str) -> tuple[str, Index]:
 
 
 def joined(name: str, at: Index) -> str:
-    """`y[0][1]`: without a comma, which is a sum in the name of a target."""
+    """Return an element's name as `y[0][1]`: without a comma, which is a sum in the name of a
+    target.
+    """
     return name + "".join([f"[{k}]" for k in at])
 
 
 def within(name: str, at: Index, shape: Sequence[int], option: str) -> Index:
-    """An index counted from the front. Raises E0813 where an array of this shape has none, at what
-    the option says.
+    """Return an index counted from the front. Raises E0813 at the text of the option where an array
+    of this shape has no such element.
     """
     if len(at) != len(shape) or not all(-n <= k < n for k, n in zip(at, shape, strict=True)):
         last = joined(name, tuple([n - 1 for n in shape]))
@@ -172,7 +174,7 @@ class Elements:
         return getattr(self._program, name)
 
     def targets(self, run: Run, of: Sequence[str] = (), *, derived: bool = True) -> list[Target]:
-        """As `Program.targets`, where a name may have an index."""
+        """Return targets as `Program.targets` does, where a name may have an index."""
         found: list[Target] = []
         for text in of:
             name, at = _asked(text)

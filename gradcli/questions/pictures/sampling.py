@@ -57,7 +57,7 @@ class Sampled:
 
 
 def coarse(evaluate: Evaluate, low: float, high: float) -> Sampled:
-    """Equally spaced points, and the poles between them."""
+    """Return equally spaced points, and the poles between them."""
     xs = np.linspace(low, high, COUNT)
     ys = evaluate(xs)
     return Sampled(xs, ys, _poles(evaluate, xs, ys))
@@ -95,7 +95,7 @@ def _poles(evaluate: Evaluate, xs: Any, ys: Any) -> list[list[float]]:
 
 def _grown(evaluate: Evaluate, xs: Any, brackets: Sequence[tuple[float, int, int]]
            ) -> list[tuple[int, float]]:
-    """(curve, point) of the peaks that are poles."""
+    """Return (curve, point) of the peaks that are poles."""
     _, curves, at = (np.array(column) for column in zip(*brackets, strict=True))
     low, high = xs[np.maximum(at - 1, 0)], xs[np.minimum(at + 1, len(xs) - 1)]
     least = early = late = np.zeros(len(at))
@@ -173,7 +173,7 @@ def reached(ys: Any, low: float, high: float) -> tuple[float, float]:
 
 def refined(evaluate: Evaluate, start: Sampled, views: Sequence[tuple[float, float] | None]
             ) -> Sampled:
-    """More points where a curve is steep, jumps, ends or begins.
+    """Add points where a curve is steep, jumps, ends or begins.
 
     views: per curve the values that are looked at; None for a curve that nobody looks at.
     """

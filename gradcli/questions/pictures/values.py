@@ -76,8 +76,8 @@ class Values:
                     yield joined(name, at), float(self._arrays[name][at])
 
     def _columns(self, points: Sequence[Any]) -> list[Any]:
-        """Points of the axes as an array for each name, points first: of an array what the axes do
-        not vary stays as it is.
+        """Return points of the axes as an array for each name, points first; elements of an array
+        that no axis varies keep their value.
         """
         found: dict[str, Any] = {name: np.repeat(array[None], len(points[0]), axis=0)
                  for name, array in self._arrays.items()}
@@ -109,7 +109,7 @@ class Values:
             self._check_free(run)
 
     def _check_free(self, run: Run) -> None:
-        """Raises E0836 for an input that the file assigns before the target reads it."""
+        """Raise E0836 for an input that the file assigns before the target reads it."""
         varied = [run.bindings[o.base][0] for o in self.overs if o.base in run.bindings]
         if any(run.assigned(b) for b in varied):
             from gradcli.questions.states import check_free
@@ -143,8 +143,8 @@ class Values:
                             " give --of")
 
     def __call__(self, *columns: Any) -> Any:
-        """[targets, 1 + number of sources, points]: each target and its derivatives, NaN where
-        there is none.
+        """Return an array [targets, 1 + number of sources, points]: each target and its
+        derivatives, NaN where there is none.
         """
         count, n = 1 + self.count, len(columns[0])
         answers = self._points.answers(self._columns(columns))
@@ -180,7 +180,7 @@ def _check_scalar(over: Over, shape: Sequence[int]) -> None:
 
 
 def elements_left(values: Values) -> Iterator[Answer]:
-    """A note on each array of which not all elements are drawn."""
+    """Yield a note on each array of which not all elements are drawn."""
     for name, (count, last) in values.elements.cut.items():
         yield {"code": "elements", "message": f"{name} has {count:,} elements, of which the first"
                f" {MOST} are drawn; --of {last} draws another one"}
@@ -205,7 +205,7 @@ MANY = 6
 
 
 def named(name: str, order: int) -> str:
-    """f, f', f'', f''', f^(4)."""
+    """Return the name of a derivative: f, f', f'', f''', f^(4)."""
     closed = name if order == 0 or "," not in name else f"({name})"
     return closed + ("'" * order if order < 4 else f"^({order})")
 
@@ -238,7 +238,7 @@ def _formula(ask: Question, target: Target) -> str:
 
 
 def _point(values: Values) -> str:
-    """a = 2, x[1] = 3: the inputs that stand still."""
+    """Return the inputs that no axis varies: a = 2, x[1] = 3."""
     varied = {o.base for o in values.overs}
     run = values.ask.run(values.at([1.0] * len(values.overs)), explain=False)
     found = []

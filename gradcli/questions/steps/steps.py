@@ -112,7 +112,7 @@ def _source(ask: Question, run: Run, target: Target, binding: Binding, g: Any, f
 
 
 def _rows(trace: Trace) -> dict[int, Answer]:
-    """Id to the row of a step: its name, kind and rules."""
+    """Return a dict from ids to the rows of steps: name, kind and rules."""
     rows: dict[int, Answer] = {}
     for i in trace.leaves:
         text = trace.names.get(i)
@@ -131,7 +131,8 @@ def _row(number: int | None, text: str, kind: str) -> Answer:
 
 
 def _uses(trace: Trace, rows: Mapping[int, Answer], adjoints: Mapping[int, Any]) -> Uses:
-    """By the name of a value the steps that its adjoint comes through, the first one first."""
+    """Return by the name of a value the steps that its adjoint comes through, the first one first.
+    """
     found: dict[str, list[tuple[Answer, Answer]]] = {}
     for entry in trace.entries:
         if adjoints.get(entry[OUT]) is not None:
@@ -144,7 +145,7 @@ def _uses(trace: Trace, rows: Mapping[int, Answer], adjoints: Mapping[int, Any])
 
 def _wanted(rows: Mapping[int, Answer], sources: Mapping[str, Tensor], uses: Uses,
             most: int | None) -> set[int]:
-    """Ids of the rows that are shown."""
+    """Return the ids of the rows that are shown."""
     if most is None or len(rows) <= most:
         return set(rows)
     half = most // 2
@@ -156,7 +157,7 @@ def _wanted(rows: Mapping[int, Answer], sources: Mapping[str, Tensor], uses: Use
 
 
 def _fill(ask: Question, trace: Trace, rows: Mapping[int, Answer], wanted: set[int]) -> None:
-    """Values of the rows that are shown, their formulas and local derivatives."""
+    """Add values to the rows that are shown, with their formulas and local derivatives."""
     for i in wanted:
         rows[i]["shape"], rows[i]["value"] = shape(trace.values[i]), data(trace.values[i])
     for i in trace.leaves:
@@ -191,7 +192,7 @@ def _adjoints(trace: Trace, target: Target, rows: Mapping[int, Answer]) -> dict[
 
 def _beyond(ask: Question, trace: Trace, target: Target, rows: Mapping[int, Answer]
             ) -> list[Answer]:
-    """A note on numbers of the table that stand for others, which are no floats."""
+    """Return a note on numbers of the table that stand for others, which are no floats."""
     from gradcli.engine.sweeps import wide
     from gradcli.explain.notes import shown
 
@@ -252,7 +253,7 @@ def _add_tangents(trace: Trace, sources: Mapping[str, Tensor], rows: Mapping[int
 
 
 def _put_right(trace: Trace, source: Tensor, found: dict[int, Any]) -> None:
-    """Tangents in all directions of a source where numbers left the range of floats."""
+    """Correct the tangents in all directions of a source where numbers left the range of floats."""
     from gradcli.engine.sweeps import wide
 
     assert source.id is not None
@@ -291,7 +292,8 @@ def passes(partial: Answer) -> bool:
 
 def fill(found: Sequence[Answer], trace: Trace, entry: Entry, operands: Sequence[Written],
          operation: Written) -> None:
-    """Formulas and numbers of what `partials` found. operands, operation: the step as written."""
+    """Add formulas and numbers to the rows of `partials`. operands, operation: the step as written.
+    """
     op, ids = entry[OP], entry[IDS]
     by_name = {partial["wrt"]: partial for partial in found}
     formulas: dict[int, Written] = {}

@@ -79,7 +79,9 @@ def _word(text: str) -> str:
 
 
 def written(value: Any) -> Written:
-    """A plain value: a number to six digits, an array by its few numbers or its shape."""
+    """Return a plain value as text: a number to six digits, an array by its few numbers or its
+    shape.
+    """
     if isinstance(value, Written):
         return value
     if value is None:
@@ -116,7 +118,7 @@ def _number(text: str, negative: bool) -> Written:
 
 
 def applied(op: Op, args: Sequence[Any], attributes: Mapping[str, Any]) -> Written:
-    """An operation on operands, written."""
+    """Return an operation on operands as text."""
     if op.name in SPELLED and type(args[0]) is float:
         return written(SPELLED[op.name](*args))
     operands = [written(a) for a in args]
@@ -210,7 +212,9 @@ def _call(called: str, operands: Sequence[Written]) -> str:
 
 
 def _inside(given: Sequence[Text], pattern: Sequence[Any]) -> str:
-    """`0, 1:3` of `x[0, 1:3]`; an "i" of the pattern stands for the next of the given indices."""
+    """Return `0, 1:3` of `x[0, 1:3]`; an "i" of the pattern stands for the next of the given
+    indices.
+    """
     rest = iter(given)
     texts = []
     for part in pattern:

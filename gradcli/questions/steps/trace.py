@@ -60,7 +60,9 @@ class Trace:
         self.names = _names(run, sources, self.entries)
 
     def kind(self, entry: Entry) -> str:
-        """input, constant, step, cut (where a derivative ends) or behind (what is made of that)."""
+        """Return the kind of an entry: input, constant, step, cut (where a derivative ends) or
+        behind (what depends on a cut).
+        """
         out = entry[OUT]
         if out in self.own:
             return "input"
@@ -72,7 +74,9 @@ class Trace:
 
 
 def _names(run: Run, sources: Mapping[str, Tensor], entries: Sequence[Entry]) -> dict[int, str]:
-    """A value has the name that the file gives to it and to no other, else v and its number."""
+    """Return the names of values: the name that the file gives to one and to no other, else v and
+    its number.
+    """
     found: dict[int, str] = {}
     for text, bindings in run.bindings.items():
         values = [b.value for b in bindings if isinstance(b.value, Tensor)]
@@ -128,11 +132,11 @@ class Formulas:
         return [self._operand(i, v) for i, v in zip(entry[IDS], entry[VALUES], strict=True)]
 
     def operation(self, entry: Entry) -> Written:
-        """A step in terms of its operands."""
+        """Return a step in terms of its operands."""
         return applied(entry[OP], self.operands(entry), _given(entry))
 
     def so_far(self, entry: Entry) -> Written:
-        """A step in terms of the inputs; of its operands, where that is too long."""
+        """Return a step in terms of the inputs; of its operands, where that is too long."""
         return self.operation(entry) if entry[OUT] in self._long else self._short(entry[OUT])
 
     def _short(self, id: int) -> Written:
@@ -164,7 +168,7 @@ def _given(entry: Entry) -> dict[str, Any]:
 
 
 def _counted(axis: Any, rank: int) -> Any:
-    """An axis, or several, counted from the front; the record counts from the back."""
+    """Return an axis, or several, counted from the front; the record counts from the back."""
     if isinstance(axis, (tuple, list)):
         found = [_counted(one, rank) for one in axis]
         return found[0] if len(found) == 1 else found

@@ -127,7 +127,7 @@ def judge(along: Directions, reverse: Any, forward: Any, by_complex: Any,
 
 
 def _verdict(case: Case) -> tuple[str, float, str]:
-    """(verdict, largest relative difference between a sweep and what it is held against, why it is
+    """Return (verdict, largest relative difference between a sweep and its reference, why it is
     undecided).
     """
     if not _finite(*case.ours):
@@ -191,8 +191,8 @@ def _rounded(case: Case, most: float) -> tuple[str, float, str]:
 
 
 def _of_infinite(case: Case) -> tuple[str, float, str]:
-    """A sweep that has no number may know of a pole; not a rule of the file where the complex step
-    and differences have the same number.
+    """Return the verdict on a sweep without a number, which may be right at a pole; a rule of the
+    file is not where the complex step and differences have the same number.
     """
     off = float("nan")
     if case.custom and case.by_complex is not None and _finite(case.by_complex) and (

@@ -67,7 +67,7 @@ class Refused(Exception):
 def complex_step(run: Run, function: Function, binding: Binding, along: Directions,
                  moved: float = 0.0, shorter: float = 1.0, shaken: bool = False
                  ) -> tuple[Any, str]:
-    """(the Jacobian between weights and directions or None, why there is none).
+    """Return (the Jacobian between weights and directions or None, why there is none).
 
     To see what rounding does: moved: of the source, relative; shorter: of the step, times; shaken:
     every result is off by some last digits, each by others.
@@ -145,7 +145,7 @@ def _along(entries: Sequence[Entry], source: Tensor, start: Any, targets: Sequen
 
 
 def _shaken(made: Any, stream: Any) -> Any:
-    """A result of which both parts are off by some last digits."""
+    """Return a result of which both parts are off by some last digits."""
     made = np.asarray(made, complex)
     off = stream.uniform(-SHAKEN, SHAKEN, (2, *made.shape))
     return made.real * (1.0 + off[0]) + 1j * (made.imag * (1.0 + off[1]))
@@ -241,7 +241,7 @@ def _linear(entry: Entry, values: Sequence[Any], moving: Sequence[int]) -> Any:
 
 
 def _none_of(value: Any, op: Any, k: int) -> Any:
-    """Zeros for data that does not move; an index or condition stays."""
+    """Return zeros for data that does not move; an index or condition stays."""
     return np.zeros(shape_of(value)) if op.edge(k) else value
 
 

@@ -43,7 +43,7 @@ class Function:
         return self._of(run, self.ask.same_target(run, self.target), row)
 
     def source(self, run: Run, binding: Binding) -> Binding:
-        """A source in another run."""
+        """Return a source in another run."""
         return self.ask.program.sources(run, [binding.name])[0]
 
     def _of(self, run: Run, target: Target, row: Binding | None) -> list[Tensor]:
@@ -64,7 +64,7 @@ SEED = 20
 
 
 def typed(weight: Any, value: Any) -> Any:
-    """A weight or direction in the type of the value it is for: types do not mix."""
+    """Return a weight or direction in the type of the value it is for: types do not mix."""
     return plain(np.asarray(weight, np.float32)) if dtype_of(value) == "float32" else weight
 
 
@@ -85,7 +85,7 @@ class Directions:
         self.random = m > LARGE or n > LARGE
 
     def weights(self, row: int, factor: float = 1.0) -> list[Any]:
-        """A row as one cotangent for each target."""
+        """Return a row as one cotangent for each target."""
         found, start = [], 0
         for shape in self.row_shapes:
             piece = factor * self.rows[row, start:start + size(shape)]
@@ -94,7 +94,7 @@ class Directions:
         return found
 
     def direction(self, column: int) -> Any:
-        """A column in the shape of the source."""
+        """Return a column in the shape of the source."""
         line = self.columns[column]
         return line.reshape(self.column_shape) if self.column_shape else float(line[0])
 
@@ -105,7 +105,7 @@ class Directions:
             return self.rows @ flat if len(self.rows) != len(flat) or self.random else flat
 
     def labels(self) -> Iterator[tuple[int, int, Any, Any]]:
-        """(row, column, index in the target, index in the source); None for random ones."""
+        """Yield (row, column, index in the target, index in the source); None for random ones."""
         whole = len(self.row_shapes) == 1
         for i in range(len(self.rows)):
             for j in range(len(self.columns)):

@@ -25,8 +25,8 @@ SHIFTS = (-2e-13, -1e-13, 1e-13, 2e-13)
 
 def reverse(targets: Sequence[Tensor], source: Tensor, along: Directions, weight: float = 1.0
             ) -> Any:
-    """Row by row a reverse sweep, times the directions; None where no path leads. weight: of all
-    cotangents, which the answer is divided by.
+    """Return the derivatives row by row by a reverse sweep, times the directions; None where no
+    path leads. weight: of all cotangents, which the answer is divided by.
     """
     rows = []
     for k in range(len(along.rows)):
@@ -42,7 +42,7 @@ def reverse(targets: Sequence[Tensor], source: Tensor, along: Directions, weight
 
 
 def forward(targets: Sequence[Tensor], source: Tensor, along: Directions) -> Any:
-    """Column by column a tangent sweep, times the weights."""
+    """Return the derivatives column by column by a tangent sweep, times the weights."""
     columns = []
     for k in range(len(along.columns)):
         v = typed(along.direction(k), source.value)
@@ -72,7 +72,7 @@ class Differences:
 
 
 def central(function: Function, binding: Binding, along: Directions) -> Differences:
-    """Column by column Ridders' method on runs of the whole program."""
+    """Return the differences column by column by Ridders' method on runs of the whole program."""
     value = binding.value.value
     columns = []
     with quiet():
@@ -132,7 +132,7 @@ def _jumps(here: Any, side: Any, nearer: Any) -> Any:
 
 
 def _like(value: Any, x: Any) -> Any:
-    """x in the type of a value."""
+    """Return x in the type of a value."""
     if shape_of(value) or type(value) is not float:
         return np.asarray(x).astype(np.asarray(value).dtype)
     return float(x)

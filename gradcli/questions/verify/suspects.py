@@ -49,7 +49,7 @@ def not_linear(elements: Sequence[dict[str, Any]], scaled: Any) -> bool:
 
 def blamed(ask: Question, run: Run, targets: Sequence[Tensor], entries: Sequence[Entry]
            ) -> Iterator[tuple[str, str, Span | None]]:
-    """(code, message, place) of what makes a difference, each place once."""
+    """Yield (code, message, location) of each wrong rule, each location once."""
     said: set[Any] = set()
     for entry in entries:
         op: Any = entry[OP]
@@ -140,7 +140,7 @@ def _weights(stream: Any, value: Any) -> Any:
 
 
 def _plain(gradient: Any, value: Any) -> Any:
-    """A gradient as an array of the shape of what it belongs to; none is 0."""
+    """Return a gradient as an array of the shape of its value; None is 0."""
     if gradient is None:
         return np.zeros(shape_of(value))
     return np.asarray(getattr(gradient, "value", gradient), float)

@@ -61,7 +61,7 @@ KINKS = ("undecided-kink", "undecided-jump")
 
 
 def verify(ask: Question) -> Answer:
-    """Each target by each source, element by element (of large ones in random directions)."""
+    """Check each target by each source, element by element (of large ones in random directions)."""
     def of(run: Run, target: Target, bindings: list[Binding]) -> Answer:
         value = plain_structure(target.tensor)
         function = Function(ask, run, target)
@@ -165,7 +165,7 @@ def _blocks(ask: Question, run: Run, target: Target, bindings: list[Binding], bl
 
 
 def _weights(ask: Question, function: Function) -> Any:
-    """Of all elements of the target."""
+    """Return the weights of all elements of the targets."""
     seeds = seeds_of(ask, function.tensors) or [1.0] * len(function.tensors)
     return np.concatenate([np.broadcast_to(seed, t.shape).ravel() for seed, t in zip(
         seeds, function.tensors, strict=True)])
@@ -295,7 +295,9 @@ def verified(run: Run, function: Function, binding: Binding) -> Answer:
 
 def _explain_none(run: Run, function: Function, binding: Binding, along: Directions, told: Answer
                   ) -> None:
-    """A gradient function may return none on purpose; that the function has a slope is told."""
+    """Mark a gradient of None as undecided where differences have a slope: a gradient function may
+    return none on purpose.
+    """
     found = None if unchangeable(run, binding) else central(function, binding, along)
     if found is None:
         return
@@ -311,9 +313,9 @@ def _explain_none(run: Run, function: Function, binding: Binding, along: Directi
 
 def _rounding(run: Run, function: Function, binding: Binding, along: Directions, by_reverse: Any,
               by_complex: Any, fixed: str) -> Any:
-    """A bound of what rounding does to the numbers: by how much they change when the source, or
-    every result on the way, is off by some last digits, or the complex step has another length; and
-    what is too small for it.
+    """Return a bound of what rounding does to the numbers: by how much they change when the source,
+    or every result on the way, is off by some last digits, or the complex step has another length;
+    and numbers too small for it.
     """
     moved = np.zeros(np.shape(by_reverse))
     if by_complex is not None:

@@ -22,29 +22,31 @@ SERIES = 0.05       # sinc is its power series up to here
 
 
 def _one_minus_square(z: Any) -> Any:
-    """With an imaginary part that is no difference of two that are almost the same."""
+    """Return 1 - z^2 with a real part that is no difference of two numbers that are almost the
+    same.
+    """
     x, y = np.real(z), np.imag(z)
     return (1.0 - x) * (1.0 + x) + y * y - 2j * x * y
 
 
 def log1p(z: Any) -> Any:
-    """Exact for small z, as NumPy's for complex numbers is not."""
+    """Return log(1 + z), exact for small z, as NumPy's for complex numbers is not."""
     return np.log1p(np.real(z)) + 1j * np.arctan2(np.imag(z), 1.0 + np.real(z))
 
 
 def absolute(z: Any) -> Any:
-    """|x| on the side of x."""
+    """Return |x| continued from the side of x: z or -z."""
     return np.where(np.real(z) < 0, -z, z)
 
 
 def whole_power(z: Any, n: Any) -> Any:
-    """z^n for whole n: a negative z has no logarithm close to the real axis."""
+    """Return z^n for whole n: a negative z has no logarithm close to the real axis."""
     sign = np.where((np.real(z) < 0) & (np.fmod(n, 2.0) != 0), -1.0, 1.0)
     return sign * np.power(absolute(z), n)
 
 
 def power(x: Any, y: Any) -> Any:
-    """x^y; of a negative x for whole y that do not move."""
+    """Return x^y; of a negative x for whole y that do not move."""
     whole = (np.real(x) < 0) & (np.real(y) == np.trunc(np.real(y))) & (np.imag(y) == 0)
     return np.where(whole, whole_power(x, np.real(y)), np.power(x + 0j, y))
 
@@ -79,7 +81,7 @@ def _atan2(y: Any, x: Any) -> Any:
 
 
 def sigmoid(z: Any) -> Any:
-    """1/(1 + exp(-z)) without overflow."""
+    """Return 1/(1 + exp(-z)) without overflow."""
     small = np.exp(-absolute(z))
     return np.where(np.real(z) < 0, small, 1.0) / (1.0 + small)
 
@@ -140,7 +142,9 @@ SWEEPS = 60         # of the iteration for a square root
 
 
 def _picked(op: Any, values: Sequence[Any], attributes: Mapping[str, Any], ans: Any) -> Any:
-    """Of rows that pick elements by their order: run on ranks, which say what was picked."""
+    """Return the result of a row that picks elements by their order: run on ranks, which say what
+    was picked.
+    """
     z = np.asarray(values[0])
     flat = np.ravel(z)
     order = np.argsort(np.real(flat), kind="stable")
@@ -180,7 +184,8 @@ def _cholesky(op: Any, values: Sequence[Any], attributes: Mapping[str, Any], ans
 
 
 def _qr(op: Any, values: Sequence[Any], attributes: Mapping[str, Any], ans: Any) -> Any:
-    """Gram and Schmidt, twice for each column, with the signs that were computed."""
+    """Return Q and R by Gram and Schmidt, twice for each column, with the signs that were computed.
+    """
     (z,) = values
     n = z.shape[-1]
     q, r = np.zeros_like(z), np.zeros((*z.shape[:-2], n, n), complex)
@@ -208,7 +213,7 @@ def _cofactor(op: Any, values: Sequence[Any], attributes: Mapping[str, Any], ans
 
 
 def _pinv(op: Any, values: Sequence[Any], attributes: Mapping[str, Any], ans: Any) -> Any:
-    """Of full rank by columns or rows."""
+    """Return the pseudoinverse of a matrix of full rank by columns or rows."""
     (z,) = values
     if z.shape[-2] < z.shape[-1]:
         return _turned(np.linalg.solve(z @ _turned(z), z))
@@ -216,7 +221,7 @@ def _pinv(op: Any, values: Sequence[Any], attributes: Mapping[str, Any], ans: An
 
 
 def _expm(op: Any, values: Sequence[Any], attributes: Mapping[str, Any], ans: Any) -> Any:
-    """Taylor's series of x/2^s, squared s times."""
+    """Return the matrix exponential: Taylor's series of x/2^s, squared s times."""
     (z,) = values
     norm = float(np.max(np.sum(np.abs(z), axis=-1), initial=0.0))
     halvings = max(0, math.ceil(math.log2(max(norm, 1e-300)))) + 2
@@ -241,7 +246,9 @@ def _root(z: Any) -> Any:
 
 
 def _logm(op: Any, values: Sequence[Any], attributes: Mapping[str, Any], ans: Any) -> Any:
-    """2^k times the logarithm of a root: 2 artanh((y - 1)/(y + 1)) by its series."""
+    """Return the matrix logarithm: 2^k times that of a root, 2 artanh((y - 1)/(y + 1)) by its
+    series.
+    """
     y, one = values[0], np.eye(values[0].shape[-1])
     count = 0
     while count < ROOTS and np.max(np.abs(y - one), initial=0.0) > 0.2:

@@ -37,7 +37,7 @@ def log_gamma(z: Any) -> Any:
 
 
 def gamma(z: Any) -> Any:
-    """Its sign is that of the factors below 0."""
+    """Return gamma(z), with the sign of the factors below 0."""
     negative = np.ceil(np.maximum(-np.real(z), 0.0))
     return np.where(np.fmod(negative, 2.0) != 0, -1.0, 1.0) * np.exp(log_gamma(z))
 
@@ -49,7 +49,7 @@ def _digamma(z: Any) -> Any:
 
 
 def _zeta(s: Any, q: Any) -> Any:
-    """Euler and Maclaurin: 25.11.5 at N, where the remainder is none."""
+    """Return zeta(s, q) by Euler and Maclaurin: 25.11.5 at N, where the remainder is negligible."""
     s = np.real(s)
     far, n = _shifted(q, ASYMPTOTIC)
     head = sum([whole_power(q + k, -s) for k in range(n)])
@@ -61,7 +61,7 @@ def _zeta(s: Any, q: Any) -> Any:
 
 
 def _polygamma(n: Any, z: Any) -> Any:
-    """25.11.12."""
+    """Return polygamma(n, z): 25.11.12."""
     n = np.real(n)
     scale = np.exp(np.real(log_gamma(n + 1.0 + 0j))) * np.where(np.fmod(n, 2.0) != 0, 1.0, -1.0)
     return np.where(n == 0, _digamma(z), scale * _zeta(np.where(n == 0, 1.0, n) + 1.0, z))
@@ -72,12 +72,12 @@ def _log_beta(a: Any, b: Any) -> Any:
 
 
 def _lower(a: Any, z: Any) -> Any:
-    """8.7.1."""
+    """Return the lower incomplete gamma function: 8.7.1."""
     return np.power(z, a) * np.exp(-z) * summed(1.0 / a, lambda k: z / (a + k))
 
 
 def _upper(a: Any, z: Any) -> Any:
-    """8.6.5."""
+    """Return the upper incomplete gamma function: 8.6.5."""
     return np.power(z, a) * np.exp(-z) * laplace(z, lambda t: np.power(
         1.0 + t, a[..., None] - 1.0))
 
@@ -92,7 +92,7 @@ def _incomplete(a: Any, z: Any, upper: bool, regular: bool) -> Any:
 
 
 def _betainc(a: Any, b: Any, z: Any) -> Any:
-    """8.17.7, 8.17.8, 8.17.4."""
+    """Return the regularized incomplete beta function: 8.17.7, 8.17.8, 8.17.4."""
     a, b, z = wide(a, b, z)
     turned = np.real(z) > np.real((a + 1.0) / (a + b + 2.0))
     p, q, x = np.where(turned, b, a), np.where(turned, a, b), np.where(turned, 1.0 - z, z)
@@ -122,8 +122,8 @@ HIGHEST = 1000      # of the orders; the series of higher ones are too long
 
 def _of_order(f: Callable[[int, Any], Any], farthest: float = math.inf
               ) -> Callable[[Any, Any], Any]:
-    """f for each whole order among n, and arguments up to `farthest`, beyond which it takes too
-    many nodes.
+    """Return a function that calls f for each whole order among n, and arguments up to `farthest`,
+    beyond which it takes too many nodes.
     """
     def of(n: Any, z: Any) -> Any:
         n, z = wide(n, z)
@@ -139,7 +139,7 @@ def _of_order(f: Callable[[int, Any], Any], farthest: float = math.inf
 
 
 def _power_series(n: int, z: Any, sign: float) -> Any:
-    """10.2.2, 10.25.2."""
+    """Return J (sign -1) or I (sign 1) of order n: 10.2.2, 10.25.2."""
     first = whole_power(z / 2.0, float(n)) / math.factorial(n)
     return summed(first, lambda k: sign * z * z / (4.0 * k * (k + n)))
 
@@ -149,7 +149,7 @@ def _by_sign(n: int) -> float:
 
 
 def _j(n: int, z: Any) -> Any:
-    """10.2.2; 10.9.2 far out, where the trapezoidal rule is exact."""
+    """Return J of order n: 10.2.2; 10.9.2 far out, where the trapezoidal rule is exact."""
     def far(y: Any) -> Any:
         count = int(2.0 * float(np.max(np.abs(np.real(y))))) + 2 * abs(n) + 60
         t = np.arange(count) * (2.0 * math.pi / count)
@@ -160,7 +160,7 @@ def _j(n: int, z: Any) -> Any:
 
 
 def _y(n: int, z: Any) -> Any:
-    """10.9.7."""
+    """Return Y of order n: 10.9.7."""
     order = abs(n)
     inner = legendre(lambda t: np.sin(z[..., None] * np.sin(math.pi * t) - order * math.pi * t))
 
@@ -173,7 +173,8 @@ def _y(n: int, z: Any) -> Any:
 
 
 def _i_scaled(n: int, z: Any) -> Any:
-    """exp(-|x|) I: 10.25.2; 10.32.3 far out, where the trapezoidal rule is exact."""
+    """Return exp(-|x|) I of order n: 10.25.2; 10.32.3 far out, where the trapezoidal rule is exact.
+    """
     def far(y: Any) -> Any:
         count = int(2.0 * math.sqrt(40.0 * float(np.max(np.abs(np.real(y)))))) + 2 * abs(n) + 80
         t = np.arange(count) * (2.0 * math.pi / count)
@@ -185,7 +186,7 @@ def _i_scaled(n: int, z: Any) -> Any:
 
 
 def _spherical(n: int, z: Any) -> Any:
-    """10.54.1."""
+    """Return the spherical j of order n: 10.54.1."""
     scale = 2.0**n * math.factorial(n)
     return whole_power(z, float(n)) / scale * legendre(
         lambda t: np.cos(z[..., None] * t) * (1.0 - t * t) ** n)
@@ -215,7 +216,7 @@ def _ellipe(m: Any) -> Any:
 
 
 def _elliptic(k: Any, j: Any, phi: Any, m: Any) -> Any:
-    """19.2.4 to 19.2.6, by quadrature."""
+    """Return elliptic integrals by quadrature: 19.2.4 to 19.2.6."""
     k, j, phi, m = (z[..., None] for z in wide(k, j, phi, m))
 
     def of(t: Any) -> Any:
@@ -302,7 +303,7 @@ def _exponential(z: Any) -> Any:
 
 
 def _e1(z: Any) -> Any:
-    """6.6.2, 6.7.1; below 0 the real part, -ei(-z)."""
+    """Return E1: 6.6.2, 6.7.1; below 0 the real part, -ei(-z)."""
     def right(y: Any) -> Any:
         return either(np.real(y) < NEAR, y, lambda w: -EULER - np.log(w) - _exponential(-w), 1.0,
                       lambda w: np.exp(-w) * laplace(w, lambda t: 1.0 / (1.0 + t)), 2.0)
@@ -311,7 +312,7 @@ def _e1(z: Any) -> Any:
 
 
 def _ei_right(z: Any) -> Any:
-    """6.6.1; 6.12.2 far out."""
+    """Return Ei on the right half plane: 6.6.1; 6.12.2 far out."""
     def far(y: Any) -> Any:
         terms = [np.ones_like(y)]
         for k in range(1, 40):
@@ -340,12 +341,12 @@ def _chi(z: Any) -> Any:
 
 
 def _auxiliary(z: Any) -> tuple[Any, Any]:
-    """6.7.13, 6.7.14."""
+    """Return the auxiliary functions f and g: 6.7.13, 6.7.14."""
     return (laplace(z, lambda t: 1.0 / (1.0 + t * t)), laplace(z, lambda t: t / (1.0 + t * t)))
 
 
 def _si(z: Any) -> Any:
-    """6.6.5, 6.2.19."""
+    """Return Si: 6.6.5, 6.2.19."""
     def near(y: Any) -> Any:
         u = y * y
         return summed(y, lambda k: -u * ((2.0 * k - 1) / ((2.0 * k) * (2.0 * k + 1) ** 2)))
@@ -359,7 +360,7 @@ def _si(z: Any) -> Any:
 
 
 def _ci(z: Any) -> Any:
-    """6.6.6, 6.2.20; below 0 the real part."""
+    """Return Ci: 6.6.6, 6.2.20; below 0 the real part."""
     def near(y: Any) -> Any:
         u = y * y
         return EULER + np.log(y) + summed(-u / 4.0, lambda k: -u * (
@@ -411,7 +412,7 @@ _nodes: dict[str, Any] = {}
 
 
 def summed(first: Any, ratio: Callable[[int], Any]) -> Any:
-    """first + first*ratio(1) + first*ratio(1)*ratio(2) + ..., until terms are negligible."""
+    """Return first + first*ratio(1) + first*ratio(1)*ratio(2) + ..., until terms are negligible."""
     total = term = first + 0j
     for k in range(1, TERMS):
         term = term * ratio(k)
@@ -423,7 +424,9 @@ def summed(first: Any, ratio: Callable[[int], Any]) -> Any:
 
 def either(condition: Any, z: Any, f: Callable[[Any], Any], inside: float,
            g: Callable[[Any], Any], outside: float) -> Any:
-    """f where the condition holds, g elsewhere; inside, outside: what stands for the other's z."""
+    """Return f where the condition holds, g elsewhere. inside, outside: arguments for f and g in
+    place of those that are the other's.
+    """
     if np.all(condition):
         return f(z)
     if not np.any(condition):
@@ -457,5 +460,5 @@ def laplace(z: Any, f: Callable[[Any], Any]) -> Any:
 
 
 def wide(*zs: Any) -> list[Any]:
-    """Complex arrays of one shape."""
+    """Return the arguments as complex arrays of one shape."""
     return [np.array(z, complex) for z in np.broadcast_arrays(*zs)]
