@@ -126,8 +126,8 @@ MAX_PLACED = 1_000_000
 
 
 def _open(run: Run, varies: Sequence[str]) -> Collection[int | None] | None:
-    """Ids of values that are others at another point, on a record whose structure holds there; None
-    where it does not, since places are taken from an index that varies, or where none is needed.
+    """Return the ids of values that vary with the point, on a record whose structure holds at other
+    points; None where it does not, since an index varies, or where none is needed.
     """
     from gradcli.engine.record.record import IDS, OP
     from gradcli.engine.sweeps.reach import descendants

@@ -56,9 +56,9 @@ def path_between(ask: Question, run: Run, target: Target, binding: Binding, note
 def path_of(ask: Question, logged: Run, source: Binding, own: Collection[Any], targets: set[Any],
            window: Window | None, watched: bool, asked: Asked | None = None,
            notes: list[Answer] | None = None) -> Answer:
-    """`path`: the source and each place on a shortest way to the target; `ways`: how many let a
-    derivative pass. asked: the question itself, if the file has it. notes: gets what is to be said
-    of slopes that are no floats.
+    """Return `path`: the source and each place on a shortest path to the target, and `ways`: how
+    many paths let a derivative pass. asked: the question itself, if the file has it. notes: gets
+    the notes on slopes that are no floats.
     """
     history = logged.record.history()
     states = logged.log.states if logged.log is not None else []

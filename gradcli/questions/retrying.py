@@ -93,9 +93,9 @@ def of_second(ask: Question, run: Run, target: Target, row: str, column: str) ->
 
 def beside(ask: Question, run: Run, target: Target, binding: Binding, order: int
            ) -> Callable[[Any], list[tuple[list[float], float]]]:
-    """The values of a target and its derivatives in a name, order by order, by its value, and how
-    far rounding may have moved each order. Behind the first those of a sum with weights of the ones
-    before.
+    """Return a function of a name's value to the values of a target and its derivatives in that
+    name, order by order, and how far rounding may have moved each order. Behind the first they are
+    those of a sum with weights of the ones before.
     """
     def asked(other: Question, found: Run, made: Target) -> Answered:
         sources = [other.source(found, b) for b in other.program.sources(found, [binding.name])]

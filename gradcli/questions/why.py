@@ -74,8 +74,9 @@ def why(ask: Question) -> Answer:
 
 
 def explained(ask: Question) -> Explained:
-    """All causes, notes and ways: of the gradients that the file asks for itself, of each place one
-    (see `chosen_questions`); of every target in every source, if there are none or some are named.
+    """Return all causes, notes and paths: of the gradients that the file asks for itself, at each
+    location one (see `chosen_questions`); of every target in every source, if there are none or
+    some are named.
     """
     run = ask.run()
     logged = ask.logged(run)

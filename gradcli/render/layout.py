@@ -25,7 +25,7 @@ def count(value: Any) -> int:
 
 
 def lines(value: Any, digits: int, width: int, whole: bool = False) -> list[str]:
-    """A scalar, an array in full, or the summary of a large one unless `whole`.
+    """Return the lines of a scalar, an array in full, or the summary of a large one unless `whole`.
 
     The lines are at most `width` wide, as far as single numbers allow. What is nested
     irregularly is written as it is.

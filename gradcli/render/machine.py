@@ -22,7 +22,8 @@ _INFINITY = float("inf")
 
 
 def dump(obj: Any) -> str:
-    """JSON text of dicts, lists, tuples, strings, numbers, complex ones too, booleans and None.
+    """Return JSON text of dicts, lists, tuples, strings, numbers, complex ones too, booleans and
+    None.
 
     Keys are written as strings. Recursion is as deep as `obj` is nested. Raises TypeError for
     anything else, NumPy scalars of other types than float included.

@@ -37,8 +37,8 @@ _RED, _BLUE, _BOLD, _OFF = "\x1b[1;31m", "\x1b[1;34m", "\x1b[1m", "\x1b[0m"
 
 def render(diagnostics: Sequence[Diagnostic], color: bool = False, width: int = 80,
            encoding: str = "utf-8", wrapped: bool = False) -> str:
-    """All diagnostics, separated by blank lines, with a count at the end if there are several.
-    wrapped: sentences, too, are at most `width` wide.
+    """Return all diagnostics, separated by blank lines, with a count at the end if there are
+    several. wrapped: sentences, too, are at most `width` wide.
 
     What `encoding` lacks is shown as an escape in excerpts, so that carets stand right below it.
     """
@@ -211,7 +211,8 @@ def _cell(character: str, encoding: str = "utf-8") -> Cell:
 
 
 def as_json(diagnostics: Sequence[Diagnostic], file: str | None = None) -> dict[str, Any]:
-    """{"schema": 1, "error": first, "errors": [the further ones, if any]}; for `render.json.dump`.
+    """Return {"schema": 1, "error": first, "errors": [the further ones, if any]}; for
+    `render.machine.dump`.
 
     Each is {"code", "message", "file", "line", "column", "end_line", "end_column", "help"}, unset
     fields None; `file` is used where a diagnostic knows no source.

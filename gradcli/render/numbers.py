@@ -51,7 +51,8 @@ def apart(first: Any, second: Any, digits: int) -> int:
 
 
 def significant(value: Any, digits: int = 6) -> str:
-    """A float rounded to `digits` significant digits for people; anything else as `exact` does.
+    """Return a float rounded to `digits` significant digits for people; anything else as `exact`
+    does.
 
     Fixed notation from 0.0001 to below 10^max(digits, 6), exponents beyond. Whole numbers below
     10^9 and integers are never rounded, and a tiny number stays what it is (1e-17, not 0).
@@ -182,7 +183,7 @@ def closed(name: str) -> str:
 # marks. Every text renderer passes such text through `visible` before it writes or measures it.
 
 def visible(text: str) -> str:
-    r"""`text` with every unprintable character as `\x1b`, `\u202e`, `\t`, ...
+    r"""Return `text` with every unprintable character as `\x1b`, `\u202e`, `\t`, ...
 
     Controls, line ends, bidirectional marks, zero-width characters, odd spaces and lone
     surrogates are unprintable; letters of all scripts and combining marks are not.
@@ -198,7 +199,7 @@ def escape(character: str) -> str:
 
 
 def encodable(text: str, encoding: str) -> str:
-    r"""`visible(text)` in characters that `encoding` has; others as `\u2202`."""
+    r"""Return `visible(text)` in characters that `encoding` has; others as `\u2202`."""
     shown = visible(text)
     if shown.isascii():
         return shown

@@ -192,7 +192,7 @@ def _facts(view: View, facts: parts.Facts) -> Any:
 
 
 def broken(text: str, width: int) -> Lines:
-    """A formula in lines that end between its terms: before a sign that no bracket holds."""
+    """Return a formula in lines that end between its terms: before a sign that no bracket holds."""
     pieces, depth, start = [], 0, 0
     for k, character in enumerate(text):
         depth += (character in "([{") - (character in ")]}")
@@ -209,7 +209,7 @@ def broken(text: str, width: int) -> Lines:
 
 
 def fold(text: str, width: int) -> Lines:
-    """A formula in lines of at most `width`, broken behind a blank, comma or operator."""
+    """Return a formula in lines of at most `width`, broken behind a blank, comma or operator."""
     lines = []
     while widest([text]) > width:
         end = max(1, width)
@@ -223,7 +223,7 @@ def fold(text: str, width: int) -> Lines:
 
 
 def _hung(line: str, width: int, indent: int) -> Lines:
-    """An equation, what does not fit below its right side."""
+    """Return the lines of an equation, the further ones indented to stand below its right side."""
     indent = min(indent, width // 3)
     first, *more = fold(line, width)
     return [first, *[" " * indent + text for text in fold(" ".join(more), width - indent)]
@@ -231,7 +231,7 @@ def _hung(line: str, width: int, indent: int) -> Lines:
 
 
 def _words(view: View, text: str, width: int) -> Lines:
-    """A name in lines, broken at its blanks if it has to be."""
+    """Return a name in lines, broken at its blanks if it has to be."""
     lines: Lines = []
     for word in view.safe(text).split(" "):
         if lines and len(lines[-1]) + 1 + len(word) <= width:
@@ -245,7 +245,7 @@ def _words(view: View, text: str, width: int) -> Lines:
 
 
 def _table(view: View, table: Table) -> Iterator[Any]:
-    """As many tables below each other as the columns need; each begins with the names."""
+    """Yield as many tables below each other as the columns need; each begins with the names."""
     if table.soft:
         yield _folded(view, table)
         return
@@ -276,7 +276,7 @@ def _table(view: View, table: Table) -> Iterator[Any]:
 
 
 def groups(widths: Sequence[int], room: int) -> Iterator[list[int]]:
-    """Consecutive columns that fit into `room` together, at least one at a time."""
+    """Yield consecutive columns that fit into `room` together, at least one at a time."""
     group: list[int] = []
     used = 0
     for at, width in enumerate(widths):
@@ -302,7 +302,9 @@ def _stripped(columns: list[Column]) -> list[Column]:
 
 
 def _columns(view: View, table: Table, at: list[int], limit: int, folded: bool) -> list[Column]:
-    """limit: of a name. folded: heads, too, are in several lines."""
+    """Return the columns of a table that are not empty. limit: of a name. folded: heads, too, are
+    in several lines.
+    """
     found: list[Column] = []
     for k, head in enumerate(table.head):
         text = _brief(head)
@@ -342,7 +344,7 @@ def _column(view: View, table: Table, k: int, at: list[int], limit: int) -> list
 
 
 def _aligned(texts: Lines) -> Lines:
-    """Points below each other, unless one number is so much larger that this makes the column wide.
+    """Align numbers at their points, unless one is so much larger that this makes the column wide.
     """
     aligned = numbers.aligned(texts)
     natural = max(map(len, texts), default=0)
@@ -352,8 +354,8 @@ def _aligned(texts: Lines) -> Lines:
 
 
 def _folded(view: View, table: Table) -> Any:
-    """Two columns of formulas are folded where the width asks for it; the lines of a cell stand
-    beside those of the others, folded or not.
+    """Return a table whose two columns of formulas are folded where the width asks for it; the
+    lines of a cell stand beside those of the others, folded or not.
     """
     names = [view.safe(_brief(head)) for head in table.head]
     columns = [[list(map(view.safe, row[k])) for row in table.rows] for k in range(len(names))]

@@ -43,7 +43,7 @@ class View:
         return encodable(text, self.encoding)
 
     def text(self, text: str, style: str = "") -> Any:
-        """A paragraph, to be wrapped; a word longer than a line is broken, but no number."""
+        """Return a paragraph, to be wrapped; a word longer than a line is broken, but no number."""
         from rich.text import Text
 
         limit = max(NUMBER, self.width - HANGING)
@@ -51,18 +51,18 @@ class View:
         return Text(" ".join(words), style=style, overflow="fold")
 
     def cell(self, lines: Sequence[str], style: str = "") -> Any:
-        """Finished lines, not to be wrapped again."""
+        """Return finished lines, not to be wrapped again."""
         from rich.text import Text
 
         return Text("\n".join(map(self.safe, lines)), style=style, no_wrap=True)
 
     def lines(self, value: Any, width: int) -> Lines:
-        """A value as lines; remembers whether something was summarised."""
+        """Return a value as lines, and remember whether something was summarised."""
         self.summarised |= self.large(value)
         return list(map(self.safe, layout.lines(value, self.digits, width, self.whole)))
 
     def brief(self, value: Any, limit: int = layout.SUMMARISED) -> str:
-        """A scalar or a small array on one line, the shape of a larger one."""
+        """Return a scalar or a small array on one line, the shape of a larger one."""
         if self.large(value, limit):
             return f"({layout.summary(value, self.digits)[0]})"
         return layout.inline(value, self.digits)
@@ -72,14 +72,14 @@ class View:
         return not self.whole and layout.count(value) > limit
 
     def name(self, name: str, width: int = NAME) -> Lines:
-        """A name, folded if it is long."""
+        """Return the lines of a name, folded if it is long."""
         from rich.cells import chop_cells
 
         return chop_cells(self.safe(name), width) or [""]
 
     def table(self, columns: Iterable[Column], style: str = "bold") -> Any:
-        """Columns below their heads, which end in the same line: finished, for a table of rich
-        takes 3 ms for each row. style: of the heads.
+        """Return columns below their heads, which end in the same line: finished, for a table of
+        rich takes 3 ms for each row. style: of the heads.
         """
         from rich.text import Text
 

@@ -207,7 +207,7 @@ class Latex(Writer):
         return name.isascii()
 
     def identifier(self, name: str) -> Piece:
-        """x, \\theta, x_{1}, \\mathrm{rate}."""
+        """Return a name as x, \\theta, x_{1} or \\mathrm{rate}."""
         from gradcli.render.latex import latex_name
 
         return latex_name(self.names.get(name, name)), ATOM
@@ -217,11 +217,11 @@ class Latex(Writer):
         return {"pi": r"\pi", "e": "e"}[name], ATOM
 
     def ratio(self, value: Fraction) -> str:
-        """A fraction."""
+        """Return a fraction of whole numbers."""
         return rf"\frac{{{value.numerator}}}{{{value.denominator}}}"
 
     def decimal(self, text: str) -> str:
-        """6.6 \\cdot 10^{-34}."""
+        """Return a decimal as 6.6 \\cdot 10^{-34}."""
         mantissa, _, exponent = text.partition("e")
         if not exponent:
             return text
@@ -235,11 +235,11 @@ class Latex(Writer):
         return (sign + (bare or self.decimal(text[len(sign):]))), strength
 
     def root(self, base: Piece) -> Piece:
-        """A square root."""
+        """Return a square root."""
         return rf"\sqrt{{{base[0]}}}", ATOM
 
     def powered(self, base: Piece, exponent: Piece, term: Term) -> Piece:
-        """A power."""
+        """Return a power."""
         if exponent[0].endswith("}") or len(exponent[0]) > 1:
             return f"{_braced(base, ATOM)}^{{{exponent[0]}}}", POWER
         return f"{_braced(base, ATOM)}^{exponent[0]}", POWER

@@ -181,13 +181,13 @@ class Python(Arrays):
         return f"np.linalg.solve({matrix}, {args[1][0]})", ATOM
 
     def op_reshape(self, term: Term, args: Sequence[Piece]) -> Piece:
-        """np.reshape."""
+        """Return np.reshape with the shape."""
         return self.reshaped(args[0][0], term.shape), ATOM
 
     op_align = op_reshape
 
     def op_broadcast_to(self, term: Term, args: Sequence[Piece]) -> Piece:
-        """np.broadcast_to."""
+        """Return np.broadcast_to with the shape."""
         return f"np.broadcast_to({args[0][0]}, {term.shape})", ATOM
 
     def op_transpose(self, term: Term, args: Sequence[Piece]) -> Piece:

@@ -234,8 +234,8 @@ class Solution:
 
 
 def _told(system: System, derivatives: list[Answer]) -> Answer:
-    """wrt, dependent: a name, or a list of several. partials: of one equation; equations: of
-    several, each with its value.
+    """Return the answer. wrt, dependent: a name, or a list of several. partials: of one equation;
+    equations: of several, each with its value.
     """
     names, single = system.names, len(system.y) == 1
     found = {

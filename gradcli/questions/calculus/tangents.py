@@ -34,7 +34,9 @@ def tangent(ask: Question) -> Answer:
 
 
 def _graph(point: Point) -> Answer:
-    """y = intercept + slopes . x. normal: (slopes, -1), which is orthogonal to the graph."""
+    """Return the tangent y = intercept + slopes . x. normal: (slopes, -1), which is orthogonal to
+    the graph.
+    """
     y = point.scalar("a tangent")
     slopes = point.finite(point.jacobian()[0]).tolist()
     # Exact sums: the intercept is a difference of numbers that may be nearly equal.
@@ -58,7 +60,9 @@ def _graph(point: Point) -> Answer:
 
 
 def _curve(point: Point) -> Answer:
-    """direction: of the tangent line, from the first derivative that is not 0; order: which."""
+    """Return the tangent of a curve. direction: of the tangent line, from the first derivative that
+    is not 0; order: of that derivative.
+    """
     _one_vector(point)
     velocity = point.finite(point.jacobian()[:, 0]).tolist()
     speed = hypot(*velocity)

@@ -42,8 +42,8 @@ ON_PATHS = ("input", "step", "cut")
 
 
 def steps(ask: Question, most: int | None = None) -> Answer:
-    """One result per target: `steps`, inputs and constants first, and `sources` as `grad` has
-    them. With mode "forward" each step has its tangents, else its adjoint.
+    """Return one result per target: `steps`, inputs and constants first, and `sources` as `grad`
+    has them. With mode "forward" each step has its tangents, else its adjoint.
 
     most: of more steps only so many, half of them at each end of both walks, have values and local
     derivatives, and what the sources go into first; the others only their names and rules.

@@ -61,7 +61,9 @@ class Written(Symbolic):
 
 
 def name(text: str) -> Written:
-    """A name: `v1` and `v_1` are v_{1}, `alpha` is \\alpha, `rate` is \\mathrm{rate}."""
+    """Return a name as text: `v1` and `v_1` are v_{1}, `alpha` is \\alpha, `rate` is
+    \\mathrm{rate}.
+    """
     base, _, below = text.partition("_")
     digits = len(base) - len(base.rstrip("0123456789"))
     if digits and digits < len(base) and not below:

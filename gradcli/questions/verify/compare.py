@@ -91,8 +91,8 @@ class Case:
 def judge(along: Directions, reverse: Any, forward: Any, by_complex: Any,
           differences: Differences | None, *, single: bool, custom: bool, edge: Callable[[], bool],
           rounding: Callable[[], Any], shaken: Callable[[], Any]) -> Judged:
-    """single: float32 is on the way. custom: a gradient of the file is. edge: whether branches
-    meet there. rounding: by how much it
+    """Compare the methods number by number, and return the verdicts. single: float32 is on the way.
+    custom: a gradient of the file is. edge: whether branches meet there. rounding: by how much it
     moves each number; infinite where the complex step says nothing. shaken: what the complex step
     says when results on the way are off by some last digits.
     """

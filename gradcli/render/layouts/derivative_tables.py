@@ -121,7 +121,8 @@ def _difference(view: View, check: dict[str, Any]) -> tuple[Lines, str]:
 
 def _columns(view: View, head: str, names: list[str],
              numeric: list[tuple[str, list[Any], Lines]], after: list[Column]) -> list[Column]:
-    """A column of names, columns of values (head, values, marks) and what stands behind them.
+    """Return a column of names, columns of values (head, values, marks) and the columns `after`
+    them.
 
     Each column of values gets what it needs at least; what is left goes to those that need little
     more first. Long names are folded more tightly before a table grows too wide.
