@@ -10,10 +10,9 @@ they are first used: `import gradcli` alone loads nothing.
 
 from __future__ import annotations
 
-from gradcli._version import __version__
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from gradcli._version import __version__ as __version__
     from gradcli.base.errors import Diagnostic as Diagnostic
     from gradcli.base.errors import GradcliError as GradcliError
     from gradcli.engine.record.checking import disable_check_numerics as disable_check_numerics
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
     from gradcli.python.tapes import GradientTape as GradientTape
 
 _HOMES = {
+    "__version__": "_version",
     "Diagnostic": "base.errors", "GradcliError": "base.errors",
     "Program": "python.program", "load": "python.program",
     "loads": "python.program",
@@ -41,14 +41,13 @@ _HOMES = {
     "ForwardAccumulator": "python.tapes", "custom_gradient": "engine.tapes.custom",
     "register_gradient": "engine.tapes.custom", "recompute_grad": "engine.tapes.custom",
     "enable_check_numerics": "engine.record.checking",
-"disable_check_numerics": "engine.record.checking",
+    "disable_check_numerics": "engine.record.checking",
 }
 # Operations that users of TensorFlow look for at the top.
 _OPERATIONS = (
     "clip_by_global_norm", "clip_by_norm", "clip_by_value", "global_norm", "stop_gradient")
 
-__all__ = [
-    "__version__", "ops", *_HOMES, *_OPERATIONS]
+__all__ = ["ops", *_HOMES, *_OPERATIONS]
 
 
 def __getattr__(name: str) -> object:

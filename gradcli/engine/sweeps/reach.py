@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from _bisect import bisect_right
 from _operator import itemgetter
 
 from gradcli.engine.record.record import ANS, IDS, OP, OUT
@@ -15,12 +14,20 @@ if TYPE_CHECKING:
 
     from gradcli.engine.record.record import Entry
 
-_id, _ids = itemgetter(OUT), itemgetter(IDS)
+_ids = itemgetter(IDS)
 
 
 def since(entries: Sequence[Entry], id: int) -> int:
     """Return the index of the first entry made after the value `id`: ids only grow."""
-    return bisect_right(entries, id, key=_id)
+    # Python's bisect is a library of its own, which every start would load.
+    low, high = 0, len(entries)
+    while low < high:
+        middle = (low + high) // 2
+        if entries[middle][OUT] <= id:
+            low = middle + 1
+        else:
+            high = middle
+    return low
 
 
 def window(entries: Sequence[Entry], sources: Iterable[int], targets: Iterable[int]
