@@ -1,4 +1,9 @@
-"""The loop over the instructions that the parser emitted.
+"""The interpreter: statements run in order, each by a loop over the instructions of its code.
+
+A statement that fails poisons the names it would have bound; statements that read a poisoned name
+are skipped in silence, so that independent errors are reported together. Lines of a long file that
+only calculate with numbers are run together (`lang.running.lines`), and so are turns of a loop that
+does nothing else (`lang.running.loops`).
 
 An explicit stack of values and one of frames: the depth of a program costs no Python recursion.
 Scalars take the fast lane: an operation on two floats is computed, recorded and pushed in the loop
@@ -15,7 +20,7 @@ from gradcli.engine.record.operators import PLAIN
 from gradcli.engine.record.record import fresh_id
 from gradcli.engine.record.tensor import Tensor
 from gradcli.engine.record.variable import Variable
-from gradcli.lang.running.calls import call_operation, truth
+from gradcli.lang.running.calls import MissingGradient, MissingGradients, call_operation, truth
 from gradcli.lang.running.running import too_deep
 from gradcli.lang.running.verbs import VERBS
 from gradcli.lang.syntax import code as c
@@ -28,8 +33,13 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
+    from gradcli.base.errors import Diagnostic
+    from gradcli.lang.running.calls import NoGradient
+    from gradcli.lang.running.lines import LazyBindings, LoweredLines
+    from gradcli.lang.running.run import Printed, Run
     from gradcli.lang.running.running import Running
-    from gradcli.lang.syntax.code import Code, Function
+    from gradcli.lang.syntax.code import Code, Function, Statement
+
 
 # Calls of functions of the file inside each other.
 MAX_DEPTH = 1_000
@@ -377,3 +387,79 @@ def _arguments(function: Function, stack: list[Any], count: int, keywords: Seque
 
 def _count_of(n: int) -> str:
     return f"{n} argument{'' if n == 1 else 's'}"
+
+
+def execute(running: Running, statements: Sequence[Statement], lines: Mapping[int, LoweredLines]
+            ) -> Run:
+    """Run all statements. Raises one `GradcliError` with all independent errors.
+
+    lines: number of a statement to the lines that it and those behind it are together.
+    """
+    found: list[Diagnostic] = []
+    missing: list[tuple[Diagnostic, NoGradient]] = []
+    waiting: LazyBindings | None = None
+    at = 0
+    with running.run.record:
+        while at < len(statements):
+            if at in lines and not found:
+                done = lines[at].run(running)
+                if done is not None:
+                    waiting = done
+                    at += lines[at].count
+                    continue
+            statement = statements[at]
+            at += 1
+            if waiting is not None:
+                waiting.settle(running)
+                waiting = None
+            if found and _goes_on(statement.code):
+                # Statements behind an error run for their own errors only: no loops.
+                _poison(running, statement.names)
+                continue
+            running.nested = 0
+            try:
+                run_code(running, statement.code, None)
+            except Poisoned:
+                _poison(running, statement.names)
+            except GradcliError as problem:
+                _place(running, problem)
+                found.extend(problem.diagnostics)
+                if isinstance(problem, MissingGradient):
+                    missing.append((problem.diagnostics[0], problem.missing))
+                _poison(running, statement.names)
+                running.output = _nowhere
+                if problem.code in ("E0401", "E0402"):
+                    break
+    if missing:
+        told = MissingGradients(*found)
+        told.missing = missing
+        raise told
+    if found:
+        raise GradcliError(*found)
+    return running.run
+
+
+def _poison(running: Running, names: Sequence[str]) -> None:
+    for name in names:
+        running.scope[name] = POISON
+
+
+def _place(running: Running, problem: GradcliError) -> None:
+    """Give the diagnostics of an error the span of what they are about: a part of the current
+    instruction, or all of it.
+    """
+    running.blame(problem, running.at)
+    for d in problem.diagnostics:
+        if d.span is None:
+            d.span = running.at[2:]
+        if d.source is None:
+            d.source = running.source
+
+
+def _goes_on(code: Code) -> bool:
+    """Return whether code contains a loop."""
+    return any(ins[0] == c.ITERATE or (ins[0] == c.JUMP and ins[1] < 0) for ins in code)
+
+
+def _nowhere(printed: Printed) -> None:
+    """Drop the output of a program that has failed."""

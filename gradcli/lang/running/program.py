@@ -10,8 +10,7 @@ from gradcli.engine.record.record import Record
 from gradcli.engine.record.structure import flatten
 from gradcli.engine.record.tensor import Tensor, leaf
 from gradcli.lang.running.calls import NoGradient, is_number, own, plain_structure
-from gradcli.lang.running.interpreter import execute
-from gradcli.lang.running.machine import run_code
+from gradcli.lang.running.machine import execute, run_code
 from gradcli.lang.running.names import NameCheck
 from gradcli.lang.running.run import Target, of_tape
 from gradcli.lang.running.running import MAX_STEPS, Running
