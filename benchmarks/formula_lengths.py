@@ -22,6 +22,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from gradcli.python.program import loads
+from gradcli.questions.derive.answer import answered
 from gradcli.questions.derive.derive import Derivation
 from gradcli.questions.question import Question
 
@@ -70,7 +71,7 @@ def of_sympy(text: str, wrt: list[str]) -> int | None:
 def of_gradcli(text: str, wrt: list[str], simplify: bool) -> tuple[int, list[str]]:
     """Characters of the derivatives and of the definitions they use, and the texts."""
     question = Question(loads(text), wrt=wrt)
-    answer = Derivation(question, "gradient", 1).answer("gradcli", simplify, True)
+    answer = answered(Derivation(question, "gradient", 1), "gradcli", simplify, True)
     lines = [f"{d['name']} = {d['formula']}" for d in answer["definitions"]]
     lines += [r["formula"] for r in answer["results"]]
     return sum([len(line) for line in lines]), lines

@@ -1,5 +1,5 @@
 """Derivatives as formulas: what the engine emits, made short and written in several languages.
 
-`derive.derived` asks the engine, `build` turns the entries that it emits into terms, `algebra`
+`questions.derive` asks the engine, `build` turns the entries that it emits into terms, `algebra`
 keeps terms simple, `sharing` names what stands more than once, `languages` write.
 """

@@ -58,8 +58,10 @@ class Symbolic:
 
     __slots__ = ()
 
-    def __gradcli_apply__(self, op: Op, args: Sequence[Any], attributes: Mapping[str, Any]) -> Any:
-        raise NotImplementedError  # each class makes operands of its own
+    if TYPE_CHECKING:
+        def __gradcli_apply__(
+                self, op: Op, args: Sequence[Any], attributes: Mapping[str, Any]) -> Any:
+            """Return the operand that an operation makes of operands, one of them this."""
 
     def _applied(self, name: str, *args: Any) -> Self:
         found: Self = self.__gradcli_apply__(TABLE[name], args, {})

@@ -7,6 +7,8 @@ diagnostic for that row; an error in the whole is raised.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+
 from gradcli.base.errors import MAX_BYTES, Diagnostic, GradcliError, Source
 from gradcli.base.lazy import np
 
@@ -74,7 +76,7 @@ class Excerpt(Source):
         return super().line(number - self.start + 1)
 
 
-class Table:
+class Table(ABC):
     """Named columns.
 
     name: of the file.
@@ -119,12 +121,12 @@ class Table:
             (name, pa.float64() if k in wanted else pa.string())
             for k, name in enumerate(self.names)])
 
+    @abstractmethod
     def blocks(self) -> Iterator[Block]:
         """Yield all rows in order, once. Raises errors that make it impossible to go on."""
-        raise NotImplementedError  # each kind of file is read in its own way
 
-    def close(self) -> None:
-        """Close the file."""
+    def close(self) -> None:  # noqa: B027 -- a grid has nothing to close
+        """Close the file, if it is one."""
 
     def __enter__(self) -> Self:
         return self

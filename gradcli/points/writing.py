@@ -17,6 +17,8 @@ with on_error "null" has no results; in JSON it says why.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+
 from gradcli.base.errors import error
 from gradcli.base.lazy import np
 from gradcli.points.cells import BETWEEN, json_texts, texts, written
@@ -58,7 +60,7 @@ def output(format: str, table: Table, wanted: Sequence[int], titles: Sequence[st
     return Delimited(format, table, titles, keep)
 
 
-class Output:
+class Output(ABC):
     """A writer of one format. echo: the form in which `Block.parse` has to repeat the input."""
 
     __slots__ = ("between", "echo", "format", "head", "keep", "tail", "titles")
@@ -72,13 +74,13 @@ class Output:
         self.head, self.between, self.tail = (
             text.encode("utf-8", "backslashreplace") for text in (head, between, tail))
 
+    @abstractmethod
     def piece(self, rows: Rows, answers: Sequence[Any], failed: Failed) -> bytes:
         """Return the rows of a block, written; nothing if no row is left.
 
         answers: one array [rows] for each title, of dtype object where some are None, or None where
         all are. failed: the rows without results and why, bad ones included.
         """
-        raise NotImplementedError  # text and Arrow are written in ways of their own
 
     def sink(self, stream: BinaryIO) -> Sink:
         """Return the sink for the pieces, in order."""

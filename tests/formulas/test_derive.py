@@ -33,6 +33,7 @@ from gradcli.cli.options import find
 from gradcli.formulas.algebra import Algebra
 from gradcli.formulas.text.languages import writer_of
 from gradcli.python.program import load, loads
+from gradcli.questions.derive.answer import answered
 from gradcli.questions.derive.derive import Derivation
 from gradcli.questions.question import Question
 from gradcli.render.layouts import formula
@@ -46,7 +47,8 @@ FOLDER = DATA / "derive"
 def derived(text: str, language: str = "gradcli", *, order: int = 1, what: str = "gradient",
             named: bool = True, **asked: Any) -> tuple[Any, str]:
     """The answer and the file of a language."""
-    answer = Derivation(Question(loads(text), **asked), what, order).answer(language, False, named)
+    answer = answered(
+        Derivation(Question(loads(text), **asked), what, order), language, False, named)
     return answer, formula.render(answer, language)
 
 
@@ -71,7 +73,7 @@ def wrong(rows: list[Row], order: int) -> list[str]:
     """What the files of one formula get wrong at the points of all its cases."""
     ask = Question(loads(rows[0]["expr"]), wrt=rows[0]["wrt"])
     found = Derivation(ask, "gradient", order)
-    ours, theirs = [found.answer(language, False, True) for language in ("gradcli", "python")]
+    ours, theirs = [answered(found, language, False, True) for language in ("gradcli", "python")]
     program = loads(formula.render(ours, "gradcli"))
     function = python_function(formula.render(theirs, "python"))
     names = identifiers(ours)
@@ -166,7 +168,7 @@ def test_formulas_of_the_samples_evaluate_to_the_gradient(path: Path) -> None:
         ask = Question(loads(text), of=[target], wrt=sources.split(","))
     found = Derivation(ask, "gradient", 1)
     for language in ("gradcli", "python"):
-        answer = found.answer(language, False, True)
+        answer = answered(found, language, False, True)
         text = formula.render(answer, language)
         if language == "gradcli":
             program = loads(text)
@@ -582,7 +584,7 @@ def test_a_simplification_with_other_values_is_refused(monkeypatch: pytest.Monke
 
     monkeypatch.setattr(simplify, "_simplified", other)
     found = Derivation(Question(loads("x^2*sin(x)")), "gradient", 1)
-    answer = found.answer("gradcli", True, True)
+    answer = answered(found, "gradcli", True, True)
     assert answer["results"][0]["formula"] == "x^2*cos(x) + 2*x*sin(x)"
     assert [n["code"] for n in answer["notes"]] == ["not-simplified"]
 
@@ -717,7 +719,7 @@ def test_a_long_sum_takes_time_in_proportion() -> None:
     found = Derivation(Question(loads(text)), "gradient", 1)
     parts = sum([len(t.items) for t in found.algebra.table.all])
     assert parts < 100_000
-    file = formula.render(found.answer("gradcli", False, True), "gradcli")
+    file = formula.render(answered(found, "gradcli", False, True), "gradcli")
     want = sum([(k % 5 + 1) * ((k % 9) * 0.3**(k % 9 - 1) * math.sin(0.3 * k)
                                + 0.3**(k % 9) * k * math.cos(0.3 * k)) for k in range(2000)])
     assert loads(file).value(of="df_dx", at={"x": 0.3}) == pytest.approx(want, rel=1e-9)

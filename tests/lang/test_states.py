@@ -22,7 +22,7 @@ from gradcli.questions import Question, grad, hess, jac
 from gradcli.questions.calculus.newton import newton
 from gradcli.questions.calculus.tangents import directional, propagate, tangent
 from gradcli.questions.calculus.taylor import laplacian, taylor
-from gradcli.questions.derive.derive import derived
+from gradcli.questions.derive.answer import derived
 from gradcli.questions.plain_data import data
 from gradcli.questions.steps.steps import steps
 from gradcli.questions.verify.verify import verify

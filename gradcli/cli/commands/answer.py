@@ -150,7 +150,7 @@ def steps(options: StepsOptions, environment: Environment) -> int:
 
 def derive(options: DeriveOptions, environment: Environment) -> int:
     """Show derivatives as formulas; with --strict 1 if one is None."""
-    from gradcli.questions.derive.derive import derived
+    from gradcli.questions.derive.answer import derived
     from gradcli.render.layouts import formula
     from gradcli.render.layouts.formulas import doubts, heading
 

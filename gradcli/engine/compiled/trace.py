@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+
 from gradcli.engine.record.record import ATTRIBUTES, IDS, OP, OUT, VALUES, fresh_ids
 from gradcli.engine.sweeps.reach import ancestry, descendants
 
@@ -104,7 +106,7 @@ def holds(entry: Entry) -> bool:
 # --------------------------------------------------------------------------------------------------
 # Entries that stand for many: what every operation of such an entry has.
 
-class Standing:
+class Standing(ABC):
     """The operation of an entry that stands for `count` ordinary ones, whose ids, `first` to
     `last`, are set aside. kink: that of one of them, if any has one. partial: whether one is.
     """
@@ -134,6 +136,7 @@ class Standing:
         """Return the ids of the values that it made."""
         return range(self.first, self.last + 1)
 
+    @abstractmethod
     def pull_back(self, adjoints: dict[int, float], asked: set[int], wanted: dict[int, float]
                   ) -> bool:
         """Take the adjoints of what it made, add to those of its inputs, put those that are `asked`
@@ -142,14 +145,13 @@ class Standing:
         False, or what Python's arithmetic raises at an edge, with all as it was, where only the
         entries that it stands for can tell.
         """
-        raise NotImplementedError  # a stretch and a passage sweep in ways of their own
 
+    @abstractmethod
     def is_extreme(self) -> bool:
         """Return whether a number that it was run on is very large, or a constant very small (see
         `gradcli.engine.sweeps.extremes`).
         """
-        raise NotImplementedError  # a stretch and a passage keep their numbers in ways of their own
 
+    @abstractmethod
     def expand(self) -> list[Entry]:
         """Return the entries that it stands for."""
-        raise NotImplementedError  # a stretch and a passage run in ways of their own

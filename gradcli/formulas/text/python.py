@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import keyword
 import unicodedata
+from abc import ABC, abstractmethod
 from fractions import Fraction
 
 from gradcli.base.lazy import np
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 # --------------------------------------------------------------------------------------------------
 # Languages that write arrays and their parts.
 
-class Arrays(Writer):
+class Arrays(Writer, ABC):
     """A language with arrays. none: what it calls an axis of length 1 in an index."""
 
     __slots__ = ()
@@ -62,13 +63,13 @@ class Arrays(Writer):
         flat = self.scattered(places, args[0][0], term)
         return (flat if len(term.shape) == 1 else self.reshaped(flat, term.shape)), ATOM
 
+    @abstractmethod
     def scattered(self, places: Sequence[int], text: str, term: Term) -> str:
         """Return a vector with elements at some places, as long as `term` has elements."""
-        raise NotImplementedError  # each language has its own function for it
 
+    @abstractmethod
     def reshaped(self, text: str, shape: Sequence[int]) -> str:
         """Return an array in another shape."""
-        raise NotImplementedError  # each language has its own function for it
 
 
 def summed_axes(term: Term) -> tuple[int, ...]:

@@ -14,6 +14,7 @@ from gradcli.formulas.lowering import lowered
 from gradcli.formulas.rewrites import ABOVE, IMPLIED, NONNEGATIVE, factored, implied, positive
 from gradcli.formulas.sharing import Shared, shared
 from gradcli.formulas.text.languages import writer_of
+from gradcli.questions.derive.derive import Derivation
 from gradcli.questions.plain_data import data
 from gradcli.questions.question import note
 from gradcli.render.numbers import exact
@@ -28,8 +29,9 @@ if TYPE_CHECKING:
     from gradcli.formulas.terms import Term
     from gradcli.formulas.text.writing import Writer
     from gradcli.lang.running.run import Binding
-    from gradcli.questions.derive.derive import Derivation, Part
+    from gradcli.questions.derive.derive import Part
     from gradcli.questions.plain_data import Answer
+    from gradcli.questions.question import Question
 
 OUTSIDE = "outside"
 """The code of a note on a condition that the values of the question do not meet."""
@@ -65,6 +67,20 @@ class Written:
         """Return the number of characters, names included."""
         return sum([len(t) for t in (*self.texts, *self.defined)]) + sum(
             [len(n) + 3 for n, _ in self.definitions])
+
+
+def derived(ask: Question, *, what: str = "gradient", order: int = 1, language: str = "gradcli",
+            simplify: bool = False, named: bool = True) -> Answer:
+    """Return the derivatives of the targets as formulas.
+
+    what: "gradient" (of the sum of a target's elements), "jacobian" (of each element) or "hessian".
+    order: of the derivative; beyond 1, each pair of sources once. language: "gradcli", "python",
+    "c", "latex", "sympy" or "text". named: what stands more than once gets names. simplify: by
+    SymPy. Raises E0801 where the way through the program depends on a value that is not given,
+    E0802 for what the language does not have, E0803 for what is too long, E0804 for what has no
+    formula.
+    """
+    return answered(Derivation(ask, what, order), language, simplify, named)
 
 
 def answered(found: Derivation, language: str, simplify: bool, named: bool) -> Answer:

@@ -23,7 +23,6 @@ from gradcli.lang.running.calls import no_operand
 from gradcli.lang.running.run import parts, tensor_of
 from gradcli.ops import TABLE
 from gradcli.ops.values import SMOOTH_DTYPES, dtype_of, is_float, shape_of
-from gradcli.questions.derive.answer import answered
 from gradcli.questions.notes import left_out
 from gradcli.questions.question import Question, reason, tensors_of
 from gradcli.questions.states import is_link
@@ -61,20 +60,6 @@ class Part:
         self.row = row
         self.reasons = list(reasons)
         self.tensor = tensor
-
-
-def derived(ask: Question, *, what: str = "gradient", order: int = 1, language: str = "gradcli",
-            simplify: bool = False, named: bool = True) -> Answer:
-    """Return the derivatives of the targets as formulas.
-
-    what: "gradient" (of the sum of a target's elements), "jacobian" (of each element) or "hessian".
-    order: of the derivative; beyond 1, each pair of sources once. language: "gradcli", "python",
-    "c", "latex", "sympy" or "text". named: what stands more than once gets names. simplify: by
-    SymPy. Raises E0801 where the way through the program depends on a value that is not given,
-    E0802 for what the language does not have, E0803 for what is too long, E0804 for what has no
-    formula.
-    """
-    return Derivation(ask, what, order).answer(language, simplify, named)
 
 
 class Derivation:
@@ -301,10 +286,6 @@ class Derivation:
         if name in found.inputs:
             return found.inputs[name]
         return self.bindings[[b.name for b in self.bindings].index(name)].span
-
-    def answer(self, language: str, simplify: bool, named: bool) -> Answer:
-        """Return all derivatives as plain data, formulas as text."""
-        return answered(self, language, simplify, named)
 
 
 # --------------------------------------------------------------------------------------------------
