@@ -13,12 +13,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
-    from gradcli.formulas.algebra import Algebra
-    from gradcli.formulas.terms import Shape, Term
+    from gradcli.formulas.terms import Shape, Term, TermAlgebra
     from gradcli.ops.kinds import Op
 
 
-def call(a: Algebra, op: Op, args: Sequence[Term], attributes: dict[str, Any], shape: Shape
+def call(a: TermAlgebra, op: Op, args: Sequence[Term], attributes: dict[str, Any], shape: Shape
          ) -> Term:
     """Return an operation on whole arrays, simplified where there is a rule."""
     if op.name in SAME and args[0].shape == shape:
@@ -35,12 +34,12 @@ SAME = frozenset((
 """Where the shape stays, the value does."""
 
 
-def _sum(a: Algebra, args: Sequence[Term], attributes: dict[str, Any], shape: Shape
+def _sum(a: TermAlgebra, args: Sequence[Term], attributes: dict[str, Any], shape: Shape
          ) -> Term | None:
     return args[0] if args[0].shape == () else None
 
 
-def _reshape(a: Algebra, args: Sequence[Term], attributes: dict[str, Any], shape: Shape
+def _reshape(a: TermAlgebra, args: Sequence[Term], attributes: dict[str, Any], shape: Shape
              ) -> Term | None:
     """Merge several reshapes into the last one."""
     x = args[0]
@@ -49,14 +48,14 @@ def _reshape(a: Algebra, args: Sequence[Term], attributes: dict[str, Any], shape
     return _constant(a, x.value.reshape(shape)) if x.kind == ARRAY else None
 
 
-def _constant(a: Algebra, value: Any) -> Term | None:
+def _constant(a: TermAlgebra, value: Any) -> Term | None:
     """Return a constant array, or the number that it holds; None for other types than floats."""
     if value.dtype.kind != "f":
         return None
     return a.table.array(value) if value.shape else a.constant(float(value))
 
 
-def _broadcast(a: Algebra, args: Sequence[Term], attributes: dict[str, Any], shape: Shape
+def _broadcast(a: TermAlgebra, args: Sequence[Term], attributes: dict[str, Any], shape: Shape
                ) -> Term | None:
     """Broadcast a number itself in place of an array of one element."""
     x = args[0]
@@ -80,7 +79,7 @@ def position(pattern: Sequence[Any], indices: Sequence[Term]) -> list[Any] | Non
     return items
 
 
-def _index(a: Algebra, args: Sequence[Term], attributes: dict[str, Any], shape: Shape
+def _index(a: TermAlgebra, args: Sequence[Term], attributes: dict[str, Any], shape: Shape
            ) -> Term | None:
     x, where = args[0], position(attributes["pattern"], args[1:])
     if where is None:
@@ -100,7 +99,7 @@ def _index(a: Algebra, args: Sequence[Term], attributes: dict[str, Any], shape: 
     return _constant(a, np.asarray(x.value[tuple(where)])) if x.kind == ARRAY else None
 
 
-def _put_there(a: Algebra, x: Term, where: Sequence[Any], shape: Shape) -> Term | None:
+def _put_there(a: TermAlgebra, x: Term, where: Sequence[Any], shape: Shape) -> Term | None:
     """Return the slice of a scatter into zeros: what was scattered if both have the same places,
     zeros if they share none; None where that is not known.
     """
@@ -119,7 +118,7 @@ def _put_there(a: Algebra, x: Term, where: Sequence[Any], shape: Shape) -> Term 
 LARGE = 10_000
 
 
-def _taken_apart(a: Algebra, x: Term, where: Sequence[Any], shape: Shape) -> Term | None:
+def _taken_apart(a: TermAlgebra, x: Term, where: Sequence[Any], shape: Shape) -> Term | None:
     """Return the sum of the same slice of all summands; None where one of them is not known."""
     found = []
     for term, c in x.items:
@@ -142,7 +141,7 @@ def _joined(x: Term, where: Any) -> Term | None:
     return None
 
 
-def _plain_index(a: Algebra, args: Sequence[Term], attributes: dict[str, Any], shape: Shape
+def _plain_index(a: TermAlgebra, args: Sequence[Term], attributes: dict[str, Any], shape: Shape
                  ) -> Term | None:
     """Return an index with its numbers in the pattern, whether they were operands or not."""
     found = _index(a, args, attributes, shape)
@@ -152,7 +151,7 @@ def _plain_index(a: Algebra, args: Sequence[Term], attributes: dict[str, Any], s
     return a.table.call(TABLE["index"], args[:1], {"pattern": tuple(where)}, shape)
 
 
-def _put(a: Algebra, args: Sequence[Term], attributes: dict[str, Any], shape: Shape
+def _put(a: TermAlgebra, args: Sequence[Term], attributes: dict[str, Any], shape: Shape
          ) -> Term | None:
     where = position(attributes["pattern"], args[1:])
     if where is None or len(args) == 1:
@@ -165,7 +164,7 @@ RULES: dict[str, Callable[..., Term | None]] = {
     "sum": _sum, "index": _plain_index, "put": _put, "mean": _sum, "max": _sum, "min": _sum}
 
 
-def part(a: Algebra, term: Term, k: int) -> Term:
+def part(a: TermAlgebra, term: Term, k: int) -> Term:
     """Return row k of a term."""
     shape = term.shape[1:]
     if term.is_call("index") and len(term.args) == 1 and all(
@@ -179,7 +178,7 @@ def part(a: Algebra, term: Term, k: int) -> Term:
     return call(a, TABLE["index"], [term], {"pattern": (k,)}, shape)
 
 
-def element(a: Algebra, term: Term, index: Sequence[int]) -> Term:
+def element(a: TermAlgebra, term: Term, index: Sequence[int]) -> Term:
     """Return one element of a term."""
     for k in index:
         term = part(a, term, k)
@@ -210,7 +209,7 @@ def indices(shape: Shape) -> list[tuple[int, ...]]:
 LONGEST = 4
 
 
-def by_element(a: Algebra, op: Op, args: Sequence[Term], attributes: Mapping[str, Any] | None,
+def by_element(a: TermAlgebra, op: Op, args: Sequence[Term], attributes: Mapping[str, Any] | None,
                shape: Shape) -> Term | None:
     """Return an operation on vectors of terms, element by element; None for others."""
     if not any(_is_vector(t) for t in args) or len(shape) > 1 or size(shape) > LONGEST:
@@ -235,7 +234,7 @@ def by_element(a: Algebra, op: Op, args: Sequence[Term], attributes: Mapping[str
     return None
 
 
-def largest(a: Algebra, term: Term) -> Term:
+def largest(a: TermAlgebra, term: Term) -> Term:
     """Return the largest (or least) element of a vector of terms as nested maxima of pairs. Use it
     only where no derivative is taken: where elements tie, the derivative is another.
     """
@@ -253,16 +252,16 @@ def _is_vector(term: Term) -> bool:
     return term.is_call("stack") and len(term.shape) == 1 and len(term.args) <= LONGEST
 
 
-def _vector(a: Algebra, elements: Sequence[Term]) -> Term:
+def _vector(a: TermAlgebra, elements: Sequence[Term]) -> Term:
     return a.table.call(TABLE["stack"], elements, {"axis": -1}, (len(elements),))
 
 
-def _shaped(a: Algebra, number: Term, shape: Shape) -> Term | None:
+def _shaped(a: TermAlgebra, number: Term, shape: Shape) -> Term | None:
     """Return a number, or a vector of it."""
     return _vector(a, [number] * shape[0]) if shape else number
 
 
-def _elements(a: Algebra, term: Term, n: int) -> list[Term] | None:
+def _elements(a: TermAlgebra, term: Term, n: int) -> list[Term] | None:
     """Return the n elements of a vector; None where they are not known."""
     if term.shape == ():
         return [term] * n

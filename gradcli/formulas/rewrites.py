@@ -31,14 +31,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Any
 
-    from gradcli.formulas.algebra import Algebra
-    from gradcli.formulas.terms import Number, Term
+    from gradcli.formulas.terms import Number, Term, TermAlgebra
     from gradcli.ops.kinds import Op
 
     Call = Callable[[Term, list[Term]], Term]
 
 
-def _function(a: Algebra, op: Op, x: Term) -> Term | None:
+def _function(a: TermAlgebra, op: Op, x: Term) -> Term | None:
     """Return a function of one argument in simpler form; None where it stays as it is."""
     name = op.name
     if x.kind == NUMBER:
@@ -62,7 +61,7 @@ def _function(a: Algebra, op: Op, x: Term) -> Term | None:
     return _with_sign_outside(a, op, x) if name in EVEN or name in ODD else None
 
 
-def _with_sign_outside(a: Algebra, op: Op, x: Term) -> Term | None:
+def _with_sign_outside(a: TermAlgebra, op: Op, x: Term) -> Term | None:
     """Return cos(x) for cos(-x) and -sin(x) for sin(-x); None for an argument without a minus sign.
     """
     coefficient, rest = a.split(x)
@@ -73,7 +72,7 @@ def _with_sign_outside(a: Algebra, op: Op, x: Term) -> Term | None:
     return inner if op.name in EVEN else a.negative(inner)
 
 
-def _exp(a: Algebra, x: Term) -> Term | None:
+def _exp(a: TermAlgebra, x: Term) -> Term | None:
     """Return e^a*b^n for e^(a + n*log(b)); None for another exponent."""
     for term, coefficient in x.items if x.kind == SUM else ():
         if term.is_call("log") and whole(coefficient) is not None:
@@ -94,7 +93,7 @@ def uniform(term: Term) -> float | None:
     return None
 
 
-def _elements(a: Algebra, *terms: Term) -> list[Term]:
+def _elements(a: TermAlgebra, *terms: Term) -> list[Term]:
     """Return operands of arithmetic with each array of one repeated number as this number; the
     shape is checked later.
     """
@@ -112,7 +111,7 @@ def _arithmetic(function: Callable[..., Term | None]) -> Callable[..., Term | No
 
 
 def _compared(name: str) -> Callable[..., Term | None]:
-    def rule(a: Algebra, x: Term, y: Term) -> Term | None:
+    def rule(a: TermAlgebra, x: Term, y: Term) -> Term | None:
         if x.kind == NUMBER and y.kind == NUMBER:
             op = TABLE[name]
             return a.number(Fraction(int(op.on_scalars([as_float(x.value), as_float(y.value)]))))
@@ -121,7 +120,7 @@ def _compared(name: str) -> Callable[..., Term | None]:
     return rule
 
 
-def _both(a: Algebra, x: Term, y: Term) -> Term | None:
+def _both(a: TermAlgebra, x: Term, y: Term) -> Term | None:
     if x.kind == NUMBER:
         return y if x.value else x
     if y.kind == NUMBER:
@@ -129,7 +128,7 @@ def _both(a: Algebra, x: Term, y: Term) -> Term | None:
     return x if x is y else None
 
 
-def _either(a: Algebra, x: Term, y: Term) -> Term | None:
+def _either(a: TermAlgebra, x: Term, y: Term) -> Term | None:
     if x.kind == NUMBER:
         return a.number(ONE) if x.value else y
     if y.kind == NUMBER:
@@ -141,7 +140,7 @@ def _bessel(name: str) -> Callable[..., Term | None]:
     """Return the rule that writes J and Y of a negative whole order as those of the positive one,
     with a sign.
     """
-    def rule(a: Algebra, n: Term, x: Term) -> Term | None:
+    def rule(a: TermAlgebra, n: Term, x: Term) -> Term | None:
         order = whole(n.value) if n.kind == NUMBER else None
         if order is None or order >= 0:
             return None
@@ -157,7 +156,7 @@ class _Traced(Symbolic):
     __slots__ = ("algebra", "term")
     value = None
 
-    def __init__(self, algebra: Algebra, term: Term) -> None:
+    def __init__(self, algebra: TermAlgebra, term: Term) -> None:
         self.algebra = algebra
         self.term = term
 
@@ -173,7 +172,7 @@ def _spelled(name: str) -> Callable[..., Term | None]:
     """Return the rule that writes a row which only derivative rules use in terms of rows of
     formulas.
     """
-    def rule(a: Algebra, n: Term, *terms: Term) -> Term | None:
+    def rule(a: TermAlgebra, n: Term, *terms: Term) -> Term | None:
         if n.kind != NUMBER:
             return None
         found: Term = SPELLED[name](as_float(n.value), *[_Traced(a, t) for t in terms]).term
@@ -211,7 +210,7 @@ RULES: dict[str, Callable[..., Term | None]] = {
 }
 
 
-def rewritten(a: Algebra, op: Op, args: Sequence[Term]) -> Term | None:
+def rewritten(a: TermAlgebra, op: Op, args: Sequence[Term]) -> Term | None:
     """Return the term of an elementwise operation as formulas write it; None where it stays a call.
     """
     rule = RULES.get(op.name)
@@ -224,7 +223,7 @@ def rewritten(a: Algebra, op: Op, args: Sequence[Term]) -> Term | None:
 # Choices, `where(c, a, b)`, in sums and products: one where there were several, zeros that take
 # in what they are multiplied by.
 
-def choice(a: Algebra, condition: Term, first: Term, second: Term) -> Term:
+def choice(a: TermAlgebra, condition: Term, first: Term, second: Term) -> Term:
     """Return where(condition, first, second), simplified."""
     if first is second and joint((condition,)) == ():
         return first
@@ -238,7 +237,7 @@ def choice(a: Algebra, condition: Term, first: Term, second: Term) -> Term:
                         joint((condition, first, second)))
 
 
-def merged(a: Algebra, items: list[tuple[Term, Number]]) -> list[tuple[Term, Number]]:
+def merged(a: TermAlgebra, items: list[tuple[Term, Number]]) -> list[tuple[Term, Number]]:
     """Return the summands with where(c, a, b) + where(c, d, e) as one choice."""
     by_condition: dict[Term, list[tuple[Term, Number]]] = {}
     for item in items:
@@ -255,7 +254,7 @@ def merged(a: Algebra, items: list[tuple[Term, Number]]) -> list[tuple[Term, Num
     return items
 
 
-def absorbing(a: Algebra, coefficient: Number, items: list[tuple[Term, Term]]) -> Term | None:
+def absorbing(a: TermAlgebra, coefficient: Number, items: list[tuple[Term, Term]]) -> Term | None:
     """Return a product with a factor where(c, a, 0) or where(c, 0, a) as a choice that takes the
     other factors in: where it is 0, so is the product, whatever the others are there. Return None
     without one.
@@ -343,7 +342,7 @@ def implied(terms: Iterable[Term]) -> set[tuple[Term, str]]:
 # --------------------------------------------------------------------------------------------------
 # Sums with what all summands have in common in front of them; terms made again of other parts.
 
-def factored(a: Algebra, terms: Sequence[Term]) -> list[Term]:
+def factored(a: TermAlgebra, terms: Sequence[Term]) -> list[Term]:
     """Return the terms with common factors of all summands taken out of their sums."""
     found: dict[int, Term] = {}
     before = dict(a.conditions)
@@ -355,7 +354,7 @@ def factored(a: Algebra, terms: Sequence[Term]) -> list[Term]:
     return [found[t.number] for t in terms]
 
 
-def rebuilt(a: Algebra, term: Term, found: Mapping[int, Term], call: Call) -> Term:
+def rebuilt(a: TermAlgebra, term: Term, found: Mapping[int, Term], call: Call) -> Term:
     """Return a term of the same kind from other parts. found: the new parts, by the numbers of the
     old ones. call: makes an operation on other operands.
     """
@@ -370,7 +369,7 @@ def rebuilt(a: Algebra, term: Term, found: Mapping[int, Term], call: Call) -> Te
     return call(term, [found[t.number] for t in term.args])
 
 
-def _without_common(a: Algebra, term: Term) -> Term:
+def _without_common(a: TermAlgebra, term: Term) -> Term:
     """Return a sum as the product of the common powers of its summands and of what is left of them.
     """
     if term.value != 0:
@@ -384,7 +383,7 @@ def _without_common(a: Algebra, term: Term) -> Term:
         [b for b, _ in common]) else a.times(rest, a.product_of(common))
 
 
-def _common(a: Algebra, term: Term) -> list[tuple[Term, Term]]:
+def _common(a: TermAlgebra, term: Term) -> list[tuple[Term, Term]]:
     """Return the powers that all summands of a sum have."""
     powers = [dict(t.items) if t.kind == PRODUCT else {t: a.number(ONE)} for t, _ in term.items]
     common = []

@@ -12,9 +12,10 @@ from gradcli.base.errors import GradcliError, error
 from gradcli.homework.checking.answered import Answered
 from gradcli.homework.checking.built import CONSTANTS
 from gradcli.homework.checking.compare import Comparison
+from gradcli.homework.checking.judge import is_right, judge
 from gradcli.homework.checking.prepared import PreparedProblem, ready
 from gradcli.homework.checking.reference import names
-from gradcli.homework.checking.trial import Trial, is_right
+from gradcli.homework.checking.trial import Trial
 from gradcli.lang.paper.answer import Reading, alternatives, read
 from gradcli.lang.syntax.code import LIST
 
@@ -160,7 +161,7 @@ def _check(prepared: PreparedProblem, text: str, result: dict[str, Any], deadlin
             reading = answered.reading
             result["read_as"] = reading.read_as
     trial = Trial(prepared, answered, deadline)
-    trial.judge(result)
+    judge(trial, result)
     named = ""
     if reading.sides or reading.labels:
         from gradcli.homework.checking.answered import misnamed
@@ -395,7 +396,7 @@ def _is_same(trial: Trial, accepted: str, deadline: float) -> bool:
     if trial.answered.reading.read_as == answered.reading.read_as:
         return True
     other = Trial(prepared, answered, deadline)
-    other.judge({})
+    judge(other, {})
     if trial.side is None or other.side is None:
         return False
     found = Comparison(other.side, trial.side, prepared.problem.rtol, prepared.zeros)

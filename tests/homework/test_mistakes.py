@@ -12,6 +12,7 @@ import pytest
 from conftest import folded
 
 from gradcli.homework.check import Trial, check, prepare
+from gradcli.homework.checking.judge import judge
 from gradcli.homework.checking.problem import from_fields
 from gradcli.homework.mistakes.diagnosis import explanations
 from gradcli.homework.mistakes.rules import RULES
@@ -175,7 +176,7 @@ def raw(function: str, answer: str) -> list[Any]:
     prepared = problem(function)
     trial = Trial(prepared, Answered(
         read(answer, prepared.reference.names), prepared.reference, prepared.problem), float("inf"))
-    trial.judge({"points": {}, "fingerprint": None})
+    judge(trial, {"points": {}, "fingerprint": None})
     return explanations(prepared, trial, [], float("inf"))
 
 

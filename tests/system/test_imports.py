@@ -131,21 +131,13 @@ def test_arrows_point_down_only() -> None:
     assert not wrong, "\n".join(wrong)
 
 
-# Files that name each other's types: at most three such circles may stay.
-BY_TYPES = (
-    {"formulas.algebra", "formulas.arrays", "formulas.rewrites"},
-    {"homework.checking.rounded", "homework.checking.trial", "homework.checking.verdict"})
-
-
 def test_files_form_no_circle() -> None:
-    """Imports in functions included; those for types, too, but for these circles."""
-    assert len(BY_TYPES) <= 3
+    """Imports in functions and for types included."""
     graph: dict[str, set[str]] = {}
     for found in imports():
         here, there = (name.removeprefix("gradcli.") for name in (
             module_of(found.path), found.module))
-        allowed = found.when == "types" and any({here, there} <= known for known in BY_TYPES)
-        if found.module in MODULES and here != there and not allowed:
+        if found.module in MODULES and here != there:
             graph.setdefault(here, set()).add(there)
     TopologicalSorter(graph).prepare()
 

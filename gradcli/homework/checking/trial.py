@@ -1,13 +1,11 @@
-"""An answer evaluated and judged at the points of its problem."""
+"""An answer evaluated at the points of its problem."""
 
 from __future__ import annotations
 
-from gradcli.base.errors import GradcliError
 from gradcli.base.lazy import np
 from gradcli.formulas.rounding import Values, error_of
-from gradcli.homework.checking import compare, rounded, switches, verdict
+from gradcli.homework.checking import compare
 from gradcli.homework.checking import pool as points
-from gradcli.homework.checking.answered import Answered
 from gradcli.homework.checking.compare import Comparison, Side
 from gradcli.homework.checking.prepared import PreparedProblem
 from gradcli.lang.syntax.code import BINARY, PUSH, UNARY
@@ -16,24 +14,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from gradcli.lang.paper.answer import Reading
+    from gradcli.homework.checking.answered import Answered
     from gradcli.lang.syntax.code import Code
 
 MORE = 4096
-
-
-def is_right(prepared: PreparedProblem, reading: Reading, deadline: float) -> bool:
-    """Return whether another reading of an answer, or another answer, is right.
-
-    deadline: of `time.thread_time`; raises TimeoutError after it.
-    """
-    found: dict[str, Any] = {}
-    try:
-        Trial(prepared, Answered(reading, prepared.reference, prepared.problem), deadline
-              ).judge(found)
-    except GradcliError:
-        return False
-    return found["verdict"] in ("correct", "domain")
 
 
 class Trial:
@@ -83,53 +67,14 @@ class Trial:
                 found[name] = prepared.random(name).random(prepared.size) * 2.7 + 0.3
         return found
 
-    def judge(self, result: dict[str, Any], switching: bool = True) -> None:
-        """Fill in verdict, message, witness, points and score.
-
-        switching: whether to look for points on the sides of switches that have few; once, since
-        the new points may be few on a side again.
-        """
-        prepared, answered = self.prepared, self.answered
-        if not answered.fits:
-            verdict.misshaped(self, result)
-            return
-        self.side = Side(self.values, answered.nodes, prepared.size)
-        left = self._left_over()
-        if left:
-            verdict.not_evaluated(self, left, result)
-            return
-        found = switches.switches(answered.formula, answered.nodes) if (
-            switching and not prepared.single and prepared.reference.constraint is None) else []
-        if not prepared.single and not found and verdict.certain(self, result):
-            return
-        self.comparison = Comparison(
-            prepared.side, self.side, prepared.problem.rtol, prepared.zeros)
-        if prepared.single:
-            verdict.number(self, result, self._allowed())
-            return
-        more = switches.more_points(self.values, found) if found else None
-        if more is not None:
-            self._again(more).judge(result, switching=False)
-            return
-        verdict.function(self, result)
-        if result["verdict"] == "undecided" and self.comparison.disagree.any():
-            self._resampled().judge_once(result)
-        if result["verdict"] == "wrong" and prepared.problem.tolerance is not None:
-            rounded.judge(self, result)
-
-    def _left_over(self) -> list[str]:
+    def left_over(self) -> list[str]:
         """Return the variables in the answer to which the problem has given values."""
         problem = self.prepared.problem
         if not problem.at or problem.kind == "tangent":
             return []
         return [n for n in self.answered.formula.leaves(self.answered.nodes) if n in problem.at]
 
-    def judge_once(self, result: dict[str, Any]) -> None:
-        """Fill in the verdict at these points, without looking for others."""
-        assert self.side is not None
-        verdict.function(self, result)
-
-    def _again(self, inputs: dict[str, Any]) -> Trial:
+    def again(self, inputs: dict[str, Any]) -> Trial:
         """Return the trial of this answer at other points."""
         prepared = self.prepared
         known = {n: inputs[n] for n in prepared.inputs}
@@ -137,12 +82,14 @@ class Trial:
                                 prepared.errors, self.deadline)
         return Trial(other, self.answered, self.deadline)
 
-    def _resampled(self) -> Trial:
-        """Return the trial of this answer at many more points, to settle a single difference."""
+    def resampled(self) -> Trial:
+        """Return the trial of this answer at many more points, to settle a single difference; the
+        same where a constraint gives the points.
+        """
         prepared = self.prepared
         if prepared.reference.constraint is not None:
             return self
-        trial = self._again(points.pool(
+        trial = self.again(points.pool(
             prepared.problem, prepared.reference.variables, points.number(
                 prepared.seed, prepared.problem.id, prepared.problem.function, "again"), MORE))
         trial.side = Side(trial.values, self.answered.nodes, trial.prepared.size)
@@ -150,7 +97,7 @@ class Trial:
                                       trial.prepared.zeros)
         return trial
 
-    def _allowed(self) -> Any:
+    def allowed(self) -> Any:
         """Return the allowed difference of each number from the right one, a column."""
         prepared = self.prepared
         side = self.side

@@ -320,7 +320,7 @@ def other_brackets(prepared: PreparedProblem, trial: Trial, sample: Sample, othe
 
     others: the readings. deadline: of `time.thread_time`; raises TimeoutError after it.
     """
-    from gradcli.homework.checking.trial import is_right
+    from gradcli.homework.checking.judge import is_right
     from gradcli.lang.paper.ambiguous import doubt
 
     inputs = taken(trial.inputs, sample.columns[:FEW])
