@@ -33,6 +33,7 @@ from gradcli.homework.check import prepare
 from gradcli.homework.checking.answered import Answered
 from gradcli.homework.checking.problem import from_fields
 from gradcli.homework.checking.reference import Reference
+from gradcli.homework.checking.judge import judge
 from gradcli.homework.checking.trial import Trial
 from gradcli.lang.paper.answer import read
 
@@ -89,7 +90,7 @@ def _values(formula: Any, nodes: Sequence[int], points: dict[str, Array]) -> Arr
 def gradcli(question: Question, seed: int) -> str:
     """The verdict, without looking for what is wrong."""
     result: dict[str, Any] = {}
-    Trial(prepare(question.problem, seed), question.answered, float("inf")).judge(result)
+    judge(Trial(prepare(question.problem, seed), question.answered, float("inf")), result)
     return {"correct": ACCEPT, "domain": ACCEPT, "wrong": REJECT}.get(result["verdict"], UNDECIDED)
 
 
