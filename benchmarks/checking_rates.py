@@ -31,9 +31,9 @@ from benchmarks.harness.case import ROOT
 from gradcli.formulas.rounding import Values
 from gradcli.homework.check import prepare
 from gradcli.homework.checking.answered import Answered
+from gradcli.homework.checking.judge import judge
 from gradcli.homework.checking.problem import from_fields
 from gradcli.homework.checking.reference import Reference
-from gradcli.homework.checking.judge import judge
 from gradcli.homework.checking.trial import Trial
 from gradcli.lang.paper.answer import read
 
