@@ -30,6 +30,7 @@ from transcripts import on_terminal as terminal
 
 import gradcli
 from gradcli import questions
+from gradcli.cli.commands.question import TimeUp, stop_after
 from gradcli.cli.options.table import FORMATS
 from gradcli.questions.running import MAX_EXPLAINED
 from gradcli.questions.running import run as run_program
@@ -313,6 +314,34 @@ def test_budgets(text: str, arguments: list[str], code: str) -> None:
     assert err.startswith(f"error[{code}]: ")
     assert "\n  --> <stdin>:" in err
     assert "= help: " in err
+
+
+def test_an_alarm_lost_in_a_finalizer_is_not_told() -> None:
+    """Python cannot raise from a finalizer or a callback of the collector: it prints and goes on.
+    Other exceptions are still told; the next alarm stops the work.
+    """
+    class Dying:
+        def __init__(self, dies: Callable[[], object]) -> None:
+            self.dies = dies
+
+        def __del__(self) -> None:
+            self.dies()
+
+    told: list[str] = []
+    before = sys.unraisablehook
+    sys.unraisablehook = lambda lost: told.append(str(lost.exc_value))
+    try:
+        done = stop_after(1e6)
+        Dying(lambda: signal.raise_signal(signal.SIGALRM))
+        Dying(lambda: int("x"))
+        with pytest.raises(TimeUp):
+            signal.raise_signal(signal.SIGALRM)
+        done()
+        assert told == ["invalid literal for int() with base 10: 'x'"]
+        Dying(lambda: int("y"))
+        assert len(told) == 2
+    finally:
+        sys.unraisablehook = before
 
 
 def test_an_expression_on_the_command_line_and_no_input() -> None:

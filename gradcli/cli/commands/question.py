@@ -113,7 +113,8 @@ def _spelled(options: Given, program: Program) -> Given:
 # Seconds of what an alarm can be set to: 0 turns it off.
 SHORTEST, LONGEST = 1e-6, 1e8
 AGAIN = 1.0
-"""Seconds from one alarm to the next: what is raised in a callback of the collector is lost."""
+"""Seconds from one alarm to the next: Python loses what is raised in a callback of the collector
+or a finalizer, and would print it; `stop_after` hides that and waits for the next alarm."""
 
 
 class TimeUp(BaseException):
@@ -141,17 +142,24 @@ def stop_after(limit: float) -> Callable[[], None]:
     what to call when the work is done.
     """
     import signal
+    import sys
 
     def stop(number: int, frame: Any) -> None:
         raise TimeUp(f"stopped after {limit:g} seconds, as --timeout asks")
 
+    def report(unraisable: Any) -> None:
+        if not isinstance(unraisable.exc_value, TimeUp):
+            report_others(unraisable)
+
     if not hasattr(signal, "setitimer"):
         return lambda: None
-    handler = signal.signal(signal.SIGALRM, stop)
+    handler, report_others = signal.signal(signal.SIGALRM, stop), sys.unraisablehook
+    sys.unraisablehook = report
 
     def done() -> None:
         signal.setitimer(signal.ITIMER_REAL, 0.0)
         signal.signal(signal.SIGALRM, handler)
+        sys.unraisablehook = report_others
 
     try:
         signal.setitimer(signal.ITIMER_REAL, min(max(limit, SHORTEST), LONGEST), AGAIN)
