@@ -19,7 +19,7 @@ from typer.core import TyperCommand, TyperGroup
 from gradcli._version import __version__
 from gradcli.cli.environment import Environment
 from gradcli.cli.man import GROUPS
-from gradcli.cli.options import COMMANDS, find
+from gradcli.cli.options import commands, find
 from gradcli.cli.options.table import OUTPUT, Command, Option, Options
 from gradcli.cli.plain_argv import arranged
 from gradcli.render.numbers import visible
@@ -97,7 +97,7 @@ class _Group(TyperGroup):
             rest: list[str] = super().parse_args(ctx, args)
         except UsageError as problem:
             flag = getattr(problem, "option_name", None)
-            command = next((name for name in COMMANDS for option in find(name).options
+            command = next((row.name for row in commands() for option in row.options
                             if flag in option.flags), None)
             if command is not None:
                 problem.possibilities = None
@@ -133,17 +133,17 @@ def near(word: str, names: Iterable[str]) -> list[str]:
     return next((found[:2] for found in (prefixes, turned, named, similar) if found), [])
 
 
-def named(argv: Sequence[str]) -> list[str]:
+def named(argv: Sequence[str]) -> list[Command]:
     """Return the command that a line begins with; all, if it begins with none.
 
     Only the list of all commands, and what is near a slip, needs more than that one; to build all
     takes 50 ms.
     """
-    return [name for name in (" ".join(argv[:1]), " ".join(argv[:2])) if name in COMMANDS] or list(
-        COMMANDS)
+    command = find(" ".join(argv[:1])) or find(" ".join(argv[:2]))
+    return list(commands()) if command is None else [command]
 
 
-def _application(chosen: list[Options], names: Sequence[str]) -> typer.Typer:
+def _application(chosen: list[Options], rows: Sequence[Command]) -> typer.Typer:
     app = typer.Typer(
         name="gradcli", help=_with_examples(*GROUPS[""]), no_args_is_help=True,
         add_completion=True, rich_markup_mode=None, cls=_Group,
@@ -163,9 +163,9 @@ def _application(chosen: list[Options], names: Sequence[str]) -> typer.Typer:
 
     class_ = typer.Typer(help=_with_examples(*GROUPS["hw"]), no_args_is_help=True,
                          rich_markup_mode=None, cls=_Group)
-    for name in names:
-        of, word = (class_, name[3:]) if name.startswith("hw ") else (app, name)
-        command = find(name)
+    for command in rows:
+        group, _, word = command.name.rpartition(" ")
+        of = class_ if group else app
         of.command(word, help=_with_examples(command.summary, command.examples), cls=_Command)(
             _function(command, chosen))
     if class_.registered_commands:

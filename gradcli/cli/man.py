@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 
 from gradcli._version import __version__
-from gradcli.cli.options import COMMANDS, find
+from gradcli.cli.options import commands
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ SIGNS = {"\\": "\\(rs", "-": "\\-", "^": "\\(ha", "~": "\\(ti", "`": "\\(ga", "'
 def pages() -> dict[str, str]:
     """Return all pages, by file name: `gradcli-hw-run.1`."""
     found = {"gradcli.1": _group(""), "gradcli-hw.1": _group("hw")}
-    found.update((f"{_dashed(name)}.1", _page(find(name))) for name in COMMANDS)
+    found.update((f"{_dashed(row.name)}.1", _page(row)) for row in commands())
     return found
 
 
@@ -99,9 +99,9 @@ def _group(group: str) -> str:
     lines = _head(group, about)
     lines += ["\\fICOMMAND\\fR [\\fIOPTION\\fR]...", ".SH DESCRIPTION", escaped(about),
               ".SH COMMANDS"]
-    own = [name for name in COMMANDS if name.startswith("hw ") == (group == "hw")]
-    for name in own:
-        lines += [".TP", f"\\fBgradcli {escaped(name)}\\fR", escaped(find(name).summary)]
+    own = [row for row in commands() if row.name.startswith("hw ") == (group == "hw")]
+    for row in own:
+        lines += [".TP", f"\\fBgradcli {escaped(row.name)}\\fR", escaped(row.summary)]
     if not group:
         lines += [".TP", "\\fBgradcli hw\\fR \\fICOMMAND\\fR", escaped(GROUPS["hw"][0]),
                   ".SH OPTIONS"]
@@ -111,7 +111,7 @@ def _group(group: str) -> str:
                            ("help", "Show help; gradcli COMMAND --help shows that of a command.")):
             lines += [".TP", f"\\fB{escaped('--' + flag)}\\fR", escaped(text)]
     lines += _examples(examples) + _status()
-    others = [f"gradcli {c}" for c in own]
+    others = [f"gradcli {row.name}" for row in own]
     return _finished(lines, ["gradcli", *others] if group else [*others, "gradcli hw"])
 
 

@@ -8,7 +8,7 @@ same arguments, and helps or complains.
 
 from __future__ import annotations
 
-from gradcli.cli.options import COMMANDS, find
+from gradcli.cli.options import find
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 def read(argv: Sequence[str]) -> Options | None:
     """Read a plain command line; None if it is not plain."""
     name = " ".join(argv[:2] if argv[:1] == ["hw"] else argv[:1])
-    if name not in COMMANDS:
+    command = None if name.startswith("-") else find(name)
+    if command is None:
         return None
-    command = find(name)
     known = _flags(command)
     options = command.kind(command)
     values = vars(options)
@@ -71,9 +71,10 @@ def _flags(command: Command) -> dict[str, Option]:
 
 def arranged(argv: Sequence[str]) -> list[str]:
     """Put formulas behind `--`, for a reader that takes -2x for an option."""
-    if argv[:1] != ["check"]:
+    command = find("check") if argv[:1] == ["check"] else None
+    if command is None:
         return list(argv)
-    known = _flags(find("check"))
+    known = _flags(command)
     words: list[str] = []
     formulas: list[str] = []
     rest = iter(argv[1:])

@@ -20,6 +20,8 @@ WRITERS = {"table": ("terminal",), "plain": ("plain",), "json": ("machine",),
            "ndjson": ("machine",), "csv": ("delimited", ","), "tsv": ("delimited", "\t"),
            "markdown": ("markdown",), "latex": ("latex",)}
 FORMATS = tuple(WRITERS)[1:]    # a table needs a terminal's width
+EXACT = ("plain", "json", "ndjson", "csv", "tsv")       # for programs: all rows, all digits
+DOCUMENTS = tuple([format for format in FORMATS if format not in EXACT])
 
 
 def text(answer: dict[str, Any], format: str, digits: int | None = None, **view: Any) -> str:
@@ -39,7 +41,7 @@ def text(answer: dict[str, Any], format: str, digits: int | None = None, **view:
     pages: Any = ()
     if format not in ("json", "ndjson"):
         layout = _module(f"layouts.{command if command in ('ops', 'why') else 'derivatives'}")
-        pages = layout.pages(answer, digits if format in ("markdown", "latex") else None)
+        pages = layout.pages(answer, digits if format in DOCUMENTS else None)
     if format == "table":
         view["digits"] = digits
     return write(answer, pages, format, **view)

@@ -17,7 +17,9 @@ from transcripts import in_process
 
 from gradcli.cli import plain_argv
 from gradcli.cli.man import GROUPS, SIGNS, escaped, pages
-from gradcli.cli.options import COMMANDS, find
+from gradcli.cli.options import commands, find
+
+COMMANDS = [row.name for row in commands()]
 
 PAGES = pages()
 # What man(7) and these pages know.

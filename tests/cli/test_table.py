@@ -12,22 +12,27 @@ import pytest
 from asked import SCHEMAS
 from transcripts import in_process
 
+from gradcli.cli import options
 from gradcli.cli.commands import question
 from gradcli.cli.environment import Environment
 from gradcli.cli.main import run
-from gradcli.cli.options import COMMANDS, find
+from gradcli.cli.options import commands, find
 from gradcli.cli.options.questions import QuestionOptions
 from gradcli.cli.plain_argv import read
+
+COMMANDS = [row.name for row in commands()]
 
 ROOT = Path(__file__).resolve().parents[2]
 MODULES = [path.stem for path in (ROOT / "gradcli/cli/options").glob("[!_]*.py")]
 
 
-def test_each_row_has_its_place_and_each_place_a_row() -> None:
-    places = {name: module for module in MODULES for name in getattr(
+def test_each_row_has_its_place_and_is_found_by_name() -> None:
+    places = {row.name: module for module in MODULES for row in getattr(
         import_module(f"gradcli.cli.options.{module}"), "ROWS", ())}
-    assert places == COMMANDS
-    assert all(find(name).name == name for name in COMMANDS)
+    assert list(dict.fromkeys(places[name] for name in COMMANDS)) == list(options.MODULES)
+    assert sorted(places) == sorted(COMMANDS)
+    assert [find(name) for name in COMMANDS] == list(commands())
+    assert find("gradient") is None
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -17,7 +17,9 @@ from fuzz_commands import (
     signature,
 )
 
-from gradcli.cli.options import COMMANDS, find
+from gradcli.cli.options import commands, find
+
+COMMANDS = [row.name for row in commands()]
 
 COUNT, SHARES = 1200, 4
 CALCULUS = ("taylor", "tangent", "laplacian", "divergence", "newton", "newton --minimum",

@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 from transcripts import in_process
 
-from gradcli.cli.options import COMMANDS, find
+from gradcli.cli.options import commands, find
 from gradcli.cli.options.table import ending
+
+COMMANDS = [row.name for row in commands()]
 
 LINES = {
     "grad": "-e x^2 --at x=3", "jac": "-e [x,x^2] --at x=3", "hess": "-e x^3 --at x=3",

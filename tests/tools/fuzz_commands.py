@@ -45,10 +45,12 @@ from program_generator import Blocks, Generator
 from gradcli.base.workers import cluster
 from gradcli.cli.environment import Environment
 from gradcli.cli.main import run
-from gradcli.cli.options import COMMANDS, find
+from gradcli.cli.options import commands, find
 from gradcli.cli.options.table import Option
 from gradcli.cli.plain_argv import read
 from gradcli.ops import NAMES, TABLE
+
+COMMANDS = [row.name for row in commands()]
 
 COLOUR = r"\x1b\[[0-9;]*m"
 FORMULAS = [text.encode() for text in (

@@ -10,6 +10,7 @@ from gradcli.cli.commands.question import ask_from, guarded, values_at
 from gradcli.cli.environment import OK, WRONG
 from gradcli.cli.options.questions import QuestionOptions
 from gradcli.lang.running.program import constant
+from gradcli.render import DOCUMENTS, EXACT
 from gradcli.render.numbers import visible
 
 TYPE_CHECKING = False
@@ -59,8 +60,8 @@ def _show(answer: Answer, at: dict[str, Any], options: QuestionOptions, environm
     if options.quiet:
         for result in answer["results"]:
             result["notes"] = []
-    people = output.format in ("markdown", "latex")
-    digits = output.digits() if output.format == "table" else options.digits if people else None
+    digits = output.digits() if output.format == "table" else (
+        options.digits if output.format in DOCUMENTS else None)
     moving = {name.partition("[")[0] for result in answer["results"]
               for name in result.get("at", ())}
     pages = [] if output.format in ("json", "ndjson") else _function(
@@ -121,10 +122,6 @@ READERS: dict[str, Callable[[Any], Any]] = {
 # ---- steps and derive, which have pages of their own -------------------------------------------
 
 
-# What people read, of which long traces show both ends.
-SHORTENED = ("table", "markdown", "latex")
-
-
 def steps(options: StepsOptions, environment: Environment) -> int:
     """Show a derivative operation by operation."""
     from gradcli.questions.steps.steps import steps as stepped
@@ -132,7 +129,7 @@ def steps(options: StepsOptions, environment: Environment) -> int:
 
     output = Output(options, environment)
     verbose = options.verbose > 0
-    whole = verbose or output.format not in SHORTENED or (
+    whole = verbose or output.format in EXACT or (
         output.format == "table" and not output.to_terminal)
     answer = guarded(options, environment, lambda program, options: stepped(
         ask_from(program, options), None if whole else SHOWN))

@@ -62,7 +62,7 @@ class Output:
         """Return the answer rounded to --digits in formats that people read; tables round for
         themselves.
         """
-        if self.format not in ("markdown", "latex") or self._options.digits is None:
+        if self.format not in render.DOCUMENTS or self._options.digits is None:
             return answer
         from gradcli.render.numbers import rounded
 

@@ -6,6 +6,7 @@ from gradcli.cli.commands.output import Output
 from gradcli.cli.commands.question import ask_from, guarded
 from gradcli.cli.environment import OK, WRONG, write
 from gradcli.questions.running import run as run_program
+from gradcli.render import DOCUMENTS
 from gradcli.render.layouts import programs
 from gradcli.render.numbers import exact, visible
 
@@ -34,7 +35,7 @@ def run(options: QuestionOptions, environment: Environment) -> int:
     show: Callable[[Any], str] = exact
     if chosen == "table":
         show = programs.for_people(output.digits(), whole=not output.to_terminal)
-    elif chosen in ("markdown", "latex") and options.digits:
+    elif chosen in DOCUMENTS and options.digits:
         show = programs.for_people(options.digits, whole=True)
     bar = _bar(options, environment)
     answer: dict[str, Any] = {"schema": 1, "command": "run", "file": "", "expects": []}

@@ -3,30 +3,28 @@
 One row feeds both readers of a command line: `cli.plain_argv`, which starts in no time and takes
 only the plain form, and `cli.app`, the Typer application, which takes everything else and writes
 all help and all usage errors; manual pages, completion and the list in docs/README.md are made of
-it, too. A new command is a name here, a row, the question and the layout that the row names, and a
-schema.
+it, too. A new command is a row, the question and the layout that the row names, and a schema.
 """
 
 from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from gradcli.cli.options.table import Command
 
-COMMANDS = {
-    **dict.fromkeys(("grad", "jac", "hess", "eval"), "questions"),
-    **dict.fromkeys(("why", "run", "ops", "steps", "derive"), "programs"),
-    "plot": "pictures", "graph": "pictures",
-    **dict.fromkeys(("verify", "taylor", "tangent", "directional", "divergence", "curl",
-                     "laplacian", "implicit", "newton", "propagate"), "calculus"),
-    **dict.fromkeys(("check", "hw run", "hw lint", "hw diff", "hw explain", "hw stats",
-                     "hw export"), "homework"),
-}
-"""Name of a command to the module with its row, in the order of help."""
+MODULES = ("questions", "programs", "pictures", "calculus", "homework")
+"""The modules with rows, in the order of help."""
 
 
-def find(name: str) -> Command:
-    """Return the row of a command. Raises KeyError if there is no such command."""
-    rows: dict[str, Command] = __import__(
-        f"gradcli.cli.options.{COMMANDS[name]}", fromlist=["ROWS"]).ROWS
-    return rows[name]
+def commands() -> Iterator[Command]:
+    """Yield the rows of all commands in the order of help; a module is loaded when its turn comes.
+    """
+    for module in MODULES:
+        yield from __import__(f"gradcli.cli.options.{module}", fromlist=["ROWS"]).ROWS
+
+
+def find(name: str) -> Command | None:
+    """Return the row of a command, None if there is no such command."""
+    return next((row for row in commands() if row.name == name), None)

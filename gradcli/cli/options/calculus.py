@@ -82,7 +82,7 @@ def _row(name: str, summary: str, own: str, question: str, *examples: str,
         f" {BUDGET}", "answer.run", *examples, question=question, layout=layout)
 
 
-ROWS = {row.name: row for row in (
+ROWS = (
     _row("verify", "Check derivatives by four methods, side by side.", "",
          "verify.verify.verify", "gradcli verify model.txt",
          "gradcli verify -e 'x^2*sin(y)' --at x=1.5,y=0.5",
@@ -117,4 +117,4 @@ ROWS = {row.name: row for row in (
          "second_order sigma correlation", "calculus.tangents.propagate",
          "gradcli propagate -e 'U/I' --at U=12,I=0.4 --sigma U=0.1,I=0.02",
          "gradcli propagate -e 'a*b' --at a=2,b=3 --sigma a=0.1,b=0.1 --correlation a:b=0.5"),
-)}
+)

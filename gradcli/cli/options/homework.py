@@ -16,8 +16,9 @@ from gradcli.cli.options.table import (
     option,
 )
 from gradcli.homework.checking.problem import KINDS
+from gradcli.render import WRITERS
 
-FORMATS = ("table", "plain", "json", "ndjson", "csv", "tsv", "markdown")
+FORMATS = tuple([format for format in WRITERS if format != "latex"])
 BY_LINES = ("ndjson", "csv", "tsv")
 VERDICTS = ("wrong", "undecided", "unreadable", "blank", "domain")
 SUBMISSIONS, GRADES = "Submissions", "Grades"
@@ -226,7 +227,7 @@ def share(text: str) -> float | None:
 SHOWN = "format digits output color quiet verbose"
 SUMMED = "format digits color quiet verbose"
 BOOKS = "template column raw_csv gradescope visibility"
-ROWS = {row.name: row for row in (
+ROWS = (
     Command("check", "Check one answer against a function, or a stream of answers.", CheckOptions,
             "function answer wrt kind order dependent parameters tolerance domain_policy log angle"
             f" real_roots decimal_comma batch at direction domain {SHOWN} seed jobs scheduler",
@@ -259,4 +260,4 @@ ROWS = {row.name: row for row in (
             ClassOptions,
             f"results overrides feedback {BOOKS} {SUMMED}", "homework.export",
             "gradcli hw export --template canvas.csv"),
-)}
+)

@@ -111,7 +111,7 @@ class GraphOptions(PictureOptions, QuestionOptions):
 
 
 SHOWN = "format output color quiet verbose"
-ROWS = {row.name: row for row in (
+ROWS = (
     Command("plot", "A function and its derivatives, or contours, as a picture.", PlotOptions,
             f"file expression latex over of derivatives at range {SHOWN} {BUDGET}", "pictures.plot",
             "gradcli plot -e 'sigmoid(x)' --over x=-10:10",
@@ -122,4 +122,4 @@ ROWS = {row.name: row for row in (
             "pictures.graph", "gradcli graph model.txt",
             "gradcli graph model.txt --format mermaid",
             "gradcli graph -e 'x^2*sin(y)' --at x=1.5,y=0.5 -o tape.svg"),
-)}
+)

@@ -91,7 +91,7 @@ class DeriveOptions(QuestionOptions):
         return wrong
 
 
-ROWS = {row.name: row for row in (
+ROWS = (
     Command("why", "Why a gradient is None, zero or NaN, step by step.", WhyOptions,
             f"file expression wrt of {PATHS} at fix write {SHOWN} strict {BUDGET}", "why.run",
             "gradcli why model.txt --wrt x", "gradcli why model.txt --fix",
@@ -115,4 +115,4 @@ ROWS = {row.name: row for row in (
             "gradcli derive -e 'x^2*exp(-x*y)' --order 2 --format latex",
             "gradcli derive -e '[r*cos(t), r*sin(t)]' --what jacobian --format c",
             "gradcli derive expr.txt --wrt x --format python -o slope.py"),
-)}
+)

@@ -14,6 +14,7 @@ from gradcli.cli.options.table import (
     option,
     seconds,
 )
+from gradcli.render import EXACT
 
 POINTS = ("csv", "tsv", "ndjson", "parquet", "arrow")
 # Words of rows: what commands take together.
@@ -127,14 +128,15 @@ class QuestionOptions(ProgramOptions):
                 ("--verify", self.verify), ("--eig", self.eig), ("--sparse", self.sparse)):
             if given:
                 return "it has no place with --points.", flag
-        if self.format == "latex":
-            return "rows have no LaTeX form; use markdown or csv.", "--format"
+        if self.format not in (None, "table", "markdown", *EXACT):
+            form = "LaTeX" if self.format == "latex" else self.format
+            return f"rows have no {form} form; use markdown or csv.", "--format"
         if self.jobs is not None and self.scheduler is not None:
             return "give either --jobs or --scheduler.", "--jobs"
         return None
 
 
-ROWS = {row.name: row for row in (
+ROWS = (
     Command("grad", "Gradients of a target, and why one is None.", QuestionOptions,
             f"file expression latex wrt of mode verify output_gradient {PATHS} {ROWS_OF}"
             f" {SHOWN} strict {WORKERS} {BUDGET}", "question.run",
@@ -153,4 +155,4 @@ ROWS = {row.name: row for row in (
     Command("eval", "Values only.", QuestionOptions,
             f"file expression latex of {ROWS_OF} {SHOWN} strict {WORKERS} {BUDGET}", "question.run",
             "gradcli eval expr.txt", "gradcli eval -e '2^10'"),
-)}
+)
