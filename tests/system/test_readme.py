@@ -126,7 +126,7 @@ def test_the_rooms_of_the_architecture_are_those_of_the_imports() -> None:
 CONTRIBUTING = (ROOT / "docs/contributing.md").read_text(encoding="utf-8")
 DIFFS = re.findall(r"^```diff (\S+)\n(.*?)^```$", CONTRIBUTING, re.MULTILINE | re.DOTALL)
 # What is made for trial.
-NEW = {"samples/none/source-empty.txt", "gradcli/render/org.py",
+NEW = {"samples/none/source-empty.txt", "gradcli/render/org.py", "gradcli/formulas/text/julia.py",
        "gradcli/schemas/curvature.schema.json", "samples/errors/CODE-name.txt"}
 
 

@@ -147,25 +147,28 @@ def steps(options: StepsOptions, environment: Environment) -> int:
 
 def derive(options: DeriveOptions, environment: Environment) -> int:
     """Show derivatives as formulas; with --strict 1 if one is None."""
+    from gradcli.formulas.text import LANGUAGES, language_of
     from gradcli.questions.derive.answer import derived
     from gradcli.render.layouts import formula
-    from gradcli.render.layouts.formulas import doubts, heading
 
     output = Output(options, environment)
+    language = output.format if output.format in LANGUAGES else "gradcli"
     answer = guarded(options, environment, lambda program, options: derived(
-        ask_from(program, options), what=options.what, order=options.order or 1,
-        language=formula.language(output.format), simplify=options.simplify,
-        named=not options.inline))
+        ask_from(program, options), what=options.what, order=options.order or 1, language=language,
+        simplify=options.simplify, named=not options.inline))
     conditions = answer["conditions"]
     if options.quiet:
         answer["conditions"] = []
-    width = environment.width(environment.stdout) if output.to_terminal else None
-    output.put(formula.render(answer, output.format, width, output.color()))
+    if output.format == language:
+        output.put(language_of(language).file(answer))
+    else:
+        width = environment.width(environment.stdout) if output.to_terminal else None
+        output.put(formula.render(answer, output.format, width, output.color()))
     missing = [r for r in answer["results"] if r["formula"] is None]
     if output.bare():
         told = ["holds where " + " and ".join(conditions)] if conditions else []
-        told += doubts(answer)
-        told += [f"{heading(r)} is None: {reason['message']}"
+        told += formula.doubts(answer)
+        told += [f"{formula.heading(r)} is None: {reason['message']}"
                  for r in missing for reason in r["reasons"]]
         output.remark("".join([f"{visible(line)}\n" for line in told]))
-    return WRONG if options.strict and (missing or doubts(answer)) else OK
+    return WRONG if options.strict and (missing or formula.doubts(answer)) else OK

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from gradcli.cli.options.questions import BUDGET, PATHS, SHOWN, QuestionOptions
-from gradcli.cli.options.table import OUTPUT, POINT, Command, Options, argument, fitting, option
+from gradcli.cli.options.table import OUTPUT, POINT, Command, Options, argument, option
+from gradcli.formulas.text import LANGUAGES
 
 MAX_ORDER = 12
-LANGUAGES = {"py": "python", "c": "c", "h": "c", "tex": "latex", "json": "json", "csv": "csv",
-             "tsv": "tsv", "md": "markdown", "txt": "plain"}
-"""End of the name of a file of formulas to its format."""
 
 
 class WhyOptions(QuestionOptions):
@@ -67,11 +65,11 @@ class DeriveOptions(QuestionOptions):
         "--simplify", "Let SymPy make the formulas shorter; what it changes in value is refused.")
     inline: bool = option("--inline", "No names for what stands more than once.", "", OUTPUT)
     format: str | None = option(
-        "--format", "Language of the formulas: gradcli (a file that gradcli reads back), python"
-        " (NumPy), c, latex, sympy; or table, plain, json, csv, tsv, markdown. By default by the"
-        " name of -o, else a table on a terminal, plain otherwise.", "", OUTPUT,
-        choices=("table", "plain", "json", "csv", "tsv", "markdown", "gradcli", "python", "c",
-                 "latex", "sympy"))
+        "--format", "Language of the formulas: " + ", ".join([
+            name + f" ({words})" * bool(words) for name, (words, _) in LANGUAGES.items()])
+        + "; or table, plain, json, csv, tsv, markdown. By default by the name of -o, else a table"
+        " on a terminal, plain otherwise.", "", OUTPUT,
+        choices=("table", "plain", "json", "csv", "tsv", "markdown", *LANGUAGES))
     strict: bool = option(
         "--strict", "Exit 1 if a derivative is None, or leaves a part out, or does not hold at the"
         " given values.", "", OUTPUT)
@@ -79,7 +77,8 @@ class DeriveOptions(QuestionOptions):
     verbose: int = option("-v --verbose", "Say more.", "", OUTPUT)
 
     def endings(self) -> dict[str, str]:
-        return fitting(LANGUAGES, self.command.formats())
+        of_languages = {end: name for name, (_, ends) in LANGUAGES.items() for end in ends}
+        return {**of_languages, **super().endings()}
 
     def wrong(self) -> tuple[str, str] | None:
         wrong = super().wrong()

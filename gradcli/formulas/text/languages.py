@@ -1,375 +1,287 @@
-"""Formulas as C writes them: of doubles."""
+"""A language that formulas are written in. It differs from others in data, in the operations that
+it writes otherwise, and in the file around its formulas.
+
+A text is made bottom-up from those of the parts, so no formula is too deep to be written.
+"""
 
 from __future__ import annotations
 
+import unicodedata
+from abc import ABC, abstractmethod
+
+from gradcli.base.errors import error
+from gradcli.base.lazy import np
 from gradcli.formulas.arrays import size
-from gradcli.formulas.lowering import LOWERED, SYMBOLIC, ZEROS, cofactor
-from gradcli.formulas.terms import NAME, NUMBER, PRODUCT, whole
-from gradcli.formulas.text.python import Arrays, Python, accepted, summed_axes
-from gradcli.formulas.text.writing import Scalars, Writer, chosen, listed
-from gradcli.ops import lookup
+from gradcli.formulas.sharing import LONGEST, Units
+from gradcli.formulas.terms import ARRAY, NAME, NUMBER, PRODUCT, SUM
+from gradcli.formulas.text.arithmetic import Arithmetic
 from gradcli.ops.rows import INTERNAL
-from gradcli.ops.text import (
-    ADDED,
-    AND,
-    ANY,
-    ATOM,
-    CHOICE,
-    COMPARISON,
-    COMPARISONS,
-    LATEX,
-    MULTIPLIED,
-    NOT,
-    OR,
-    PATTERNS,
-    POWER,
-    SIGN,
-    inside,
-)
+from gradcli.ops.text import ATOM, COMPARISONS, MULTIPLIED, inside
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from fractions import Fraction
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
     from typing import Any, ClassVar
 
-    from gradcli.formulas.algebra import Algebra
     from gradcli.formulas.terms import Term
-    from gradcli.ops.text import Piece
+    from gradcli.ops.text import Pattern, Piece
+    from gradcli.render.layouts.formula import Answer
 
 
-class C(Scalars):
-    """C with math.h: all numbers are doubles."""
+# Nobody reads a longer formula.
+MAX_CHARACTERS = 1_000_000
+
+
+class Language(Arithmetic, ABC):
+    """A language. Its operations that are neither a pattern nor a call are methods, `op_` and the
+    name.
+
+    title: as messages name it. functions: operation to the function of the language. patterns: how
+    operations are written that are no calls. lowered: operation to what is written in place of it,
+    made of terms. others: the languages that have what this one has not.
+    """
 
     __slots__ = ()
 
-    name = "c"
-    title = "a C function"
-    patterns: ClassVar = {
-        **COMPARISONS,
-        # Exact near 1.
-        "one_minus_square": ("(1.0 - {0})*(1.0 + {0})", (MULTIPLIED,), MULTIPLIED),
-        "where": ("{0} ? {1} : {2}", (OR, OR, CHOICE), CHOICE),
-        "sign": ("(({0} > 0.0) - ({0} < 0.0))", (ADDED,), ATOM),
-        "logical_and": ("{0} && {1}", (AND, NOT), AND),
-        "logical_or": ("{0} || {1}", (NOT, NOT), OR),
-        "logical_not": ("!{0}", (ATOM,), SIGN),
-        # It does not overflow.
-        "logaddexp": ("fmax({0}, {1}) + log1p(exp(-fabs(({0}) - ({1}))))", (ANY, ANY), ADDED)}
-    lowered: ClassVar = {**LOWERED, **ZEROS}
-    functions: ClassVar = {
-        **{name: name for name in (
-            "sin cos tan sinh cosh tanh asin acos atan atan2 asinh acosh atanh exp exp2 expm1 log"
-            " log2 log10 log1p cbrt hypot floor ceil trunc copysign fmod erf erfc lgamma isnan"
-            " isfinite").split()},
-        "abs": "fabs", "gamma": "tgamma", "round": "rint", "maximum": "fmax", "minimum": "fmin",
-        "bessel_j0": "j0", "bessel_j1": "j1", "bessel_y0": "y0", "bessel_y1": "y1"}
-
-    RESERVED = frozenset((
-        "auto break case char const continue default do double else enum extern float for goto if"
-        " inline int long register restrict return short signed sizeof static struct switch typedef"
-        " union unsigned void volatile while").split())
-
-    MACROS = frozenset((
-        "NAN INFINITY HUGE_VAL HUGE_VALF HUGE_VALL isinf isnormal signbit fpclassify isgreater"
-        " isless isunordered sqrt pow linux unix out").split())
-    """Names of math.h and its like that no parameter may have, and that of the answers."""
+    title: ClassVar[str]
+    others: ClassVar[tuple[str, ...]] = ("gradcli", "python")
+    functions: ClassVar[Mapping[str, str]] = {}
+    patterns: ClassVar[Mapping[str, Pattern]] = COMPARISONS
+    lowered: ClassVar[Mapping[str, Callable[..., Term]]] = {}
 
     def accepts(self, name: str) -> bool:
-        """Return whether a name is in ASCII, and no word, macro or function of the language."""
-        return name.isascii() and name.isidentifier() and not (
-            name in self.RESERVED or name in self.MACROS or name in self.functions.values())
+        """Return whether the language can have a name."""
+        return True
 
-    def constant(self, name: str) -> Piece:
-        """Return pi or e, which the function declares, since the standard has none."""
-        if self.algebra.table.has_name(name):
-            return super().constant(name)
-        self.needs.add(name)
-        return name, ATOM
-
-    def function(self, term: Term, args: Sequence[Piece]) -> Piece:
-        """Return a call of a function of math.h; those of Bessel are POSIX."""
-        if term.operation.name.startswith("bessel_"):
-            self.needs.add("posix")
-        return super().function(term, args)
-
-    def op_besselj(self, term: Term, args: Sequence[Piece]) -> Piece:
-        """Return jn(2, x) or yn(2, x), of whole orders. Raises E0802 for others."""
-        order = whole(term.args[0].value) if term.args[0].kind == NUMBER else None
-        if order is None:
-            raise self.missing(term)
-        self.needs.add("posix")
-        return f"{term.operation.name[-1]}n({order}, {args[1][0]})", ATOM
-
-    op_bessely = op_besselj
-
-    def whole(self, n: int) -> str:
-        """Return a whole number as a double."""
-        return f"{n}.0"
-
-    def float(self, value: float) -> Piece:
-        """Return a float; not a number and infinity are macros."""
-        text, strength = super().float(value)
-        return text.replace("nan", "NAN").replace("inf", "INFINITY"), strength
-
-    def powered(self, base: Piece, exponent: Piece, term: Term) -> Piece:
-        """Return a square or cube of a name as a product, else pow."""
-        if term.kind == NUMBER and term.value in (2, 3) and base[1] == ATOM and (
-                base[0].isidentifier()):
-            return "*".join([base[0]] * int(term.value)), MULTIPLIED
-        return f"pow({base[0]}, {exponent[0]})", ATOM
-
-    def op_mod(self, term: Term, args: Sequence[Piece]) -> Piece:
-        """Return the remainder with the sign of the divisor."""
-        x, y = args[0], args[1]
-        return (f"{inside(x, ADDED)} - {inside(y, POWER)}*floor({inside(x, MULTIPLIED)}/"
-                f"{inside(y, POWER)})", ADDED)
-
-
-# --------------------------------------------------------------------------------------------------
-# Formulas as gradcli reads them.
-
-class Gradcli(Arrays):
-    """An expression file."""
-
-    __slots__ = ()
-
-    patterns: ClassVar = {**PATTERNS, "logical_not": ("not {0}", (COMPARISON,), NOT)}
-    lowered: ClassVar = {"cofactor": cofactor}
-
-    def scattered(self, places: Sequence[int], text: str, term: Term) -> str:
-        """Return scatter([[2], [3]], [x, y], [5])."""
-        values = text if len(term.args[0].shape) == 1 else self.reshaped(text, [len(places)])
-        return f"scatter({[[k] for k in places]}, {values}, [{size(term.shape)}])"
-
-    def reshaped(self, text: str, shape: Sequence[int]) -> str:
-        """Return reshape(x, [2, 3])."""
-        return f"reshape({text}, {list(shape)})"
-
-    def op_sum_to(self, term: Term, args: Sequence[Piece]) -> Piece:
-        """Return the sum over the axes that are not in a shape."""
-        axes, before = summed_axes(term), term.args[0].shape
-        text = f"sum({args[0][0]}, axis={list(axes)})" if axes else args[0][0]
-        kept = tuple(n for k, n in enumerate(before) if k - len(before) not in axes)
-        return (text if kept == term.shape else self.reshaped(text, term.shape)), ATOM
-
-    def op_align(self, term: Term, args: Sequence[Piece]) -> Piece:
-        """Return an array with unit axes in front."""
-        return self.reshaped(args[0][0], term.shape), ATOM
-
-    def op_cast_float(self, term: Term, args: Sequence[Piece]) -> Piece:
-        """Return a cast to another type: of floating point, whole numbers, truth values."""
-        return f"cast({args[0][0]}, \"{term.attributes['dtype']}\")", ATOM
-
-    op_cast_other = op_cast_float
-
-    def function(self, term: Term, args: Sequence[Piece]) -> Piece:
-        """Return a call by the name in the table, with the attributes that differ from the
-        defaults.
-        """
-        op = term.operation
-        if op.name in INTERNAL or lookup(op.name) is not op:
-            raise self.missing(term)
-        named = [f"{k}={literal(v)}" for k, v in chosen(term).items()]
-        return f"{op.name}({', '.join([*[a for a, _ in args], *named])})", ATOM
-
-
-def literal(value: Any) -> str:
-    """Return an attribute as a file writes it."""
-    if value is None or isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, str):
-        return f'"{value}"'
-    if isinstance(value, (list, tuple)):
-        return f"[{', '.join([literal(v) for v in value])}]"
-    if hasattr(value, "tolist"):
-        return literal(value.tolist())
-    return repr(value)
-
-
-# --------------------------------------------------------------------------------------------------
-# Formulas as LaTeX shows them.
-
-class Latex(Writer):
-    """LaTeX."""
-
-    __slots__ = ()
-
-    name = "latex"
-    title = "LaTeX"
-    patterns: ClassVar = {
-        "where": (r"\begin{{cases}} {1} & {0} \\ {2} & \text{{otherwise}} \end{{cases}}",
-                  (ANY, ANY, ANY), ATOM),
-        "exp": ("e^{{{0}}}", (ANY,), POWER)}
-
-    def accepts(self, name: str) -> bool:
-        """Return whether a name is in ASCII: other letters have commands, or none."""
-        return name.isascii()
-
-    def identifier(self, name: str) -> Piece:
-        """Return a name as x, \\theta, x_{1} or \\mathrm{rate}."""
-        from gradcli.render.latex import latex_name
-
-        return latex_name(self.names.get(name, name)), ATOM
-
-    def constant(self, name: str) -> Piece:
-        """Return pi or e."""
-        return {"pi": r"\pi", "e": "e"}[name], ATOM
-
-    def ratio(self, value: Fraction) -> str:
-        """Return a fraction of whole numbers."""
-        return rf"\frac{{{value.numerator}}}{{{value.denominator}}}"
-
-    def decimal(self, text: str) -> str:
-        """Return a decimal as 6.6 \\cdot 10^{-34}."""
-        mantissa, _, exponent = text.partition("e")
-        if not exponent:
-            return text
-        return rf"{mantissa} \cdot 10^{{{int(exponent)}}}"
-
-    def float(self, value: float) -> Piece:
-        """Return a float as a decimal."""
-        text, strength = super().float(value)
-        sign = text[:len(text) - len(text.lstrip("-"))]
-        bare = {"nan": r"\mathrm{NaN}", "inf": r"\infty"}.get(text[len(sign):])
-        return (sign + (bare or self.decimal(text[len(sign):]))), strength
-
-    def root(self, base: Piece) -> Piece:
-        """Return a square root."""
-        return rf"\sqrt{{{base[0]}}}", ATOM
-
-    def powered(self, base: Piece, exponent: Piece, term: Term) -> Piece:
-        """Return a power."""
-        if exponent[0].endswith("}") or len(exponent[0]) > 1:
-            return f"{_braced(base, ATOM)}^{{{exponent[0]}}}", POWER
-        return f"{_braced(base, ATOM)}^{exponent[0]}", POWER
-
-    def enclosed(self, text: Piece, strength: int) -> str:
-        """Return an operand in brackets that grow with their content."""
-        return _braced(text, strength)
-
-    def fraction(self, sign: str, above: str, up: Sequence[Piece], below: str,
-                 down: Sequence[Piece]) -> Piece:
-        """Return a fraction, or factors side by side."""
-        if not below and not down:
-            return sign + _beside(above, up), MULTIPLIED
-        over = up[0][0] if len(up) == 1 and not above else _beside(above, up) or "1"
-        under = down[0][0] if len(down) == 1 and not below else _beside(below, down)
-        return rf"{sign}\frac{{{over}}}{{{under}}}", MULTIPLIED
-
-    def op_index(self, term: Term, args: Sequence[Piece]) -> Piece:
-        """Return x_{0,1}, counted from 0 as in the names of derivatives. Raises E0802 for slices.
-        """
-        pattern = term.attributes["pattern"]
-        if not all(isinstance(item, int) for item in pattern):
-            raise self.missing(term)
-        return f"{{{_braced(args[0], ATOM)}}}_{{{','.join(map(str, pattern))}}}", ATOM
-
-    def missing(self, term: Term) -> Exception:
-        """Return the error of an operation on arrays: LaTeX has no axes, shapes and indices of
-        them.
-        """
-        return self.no_arrays()
-
-    def _tells(self, term: Term) -> bool:
-        """Return whether the text of a row says all: axes and shapes have no place in it."""
-        op, x = term.operation, term.args[0]
-        if op.name in ("sum", "mean", "max", "min"):
-            return len(term.attributes["axis"]) == len(x.shape) and not term.attributes["keepdims"]
-        if op.name == "transpose":
-            return len(term.shape) == 2
-        return not chosen(term)
-
-    def function(self, term: Term, args: Sequence[Piece]) -> Piece:
-        """Return a call by the row's own LaTeX."""
-        op = term.operation
-        if not self._tells(term):
-            raise self.missing(term)
-        if op.latex:
-            text = op.latex.format(*[a for a, _ in args], *[""] * 4)
-            return text, ATOM if text.endswith((")", "}", "|", "rfloor")) else ADDED
-        shown = op.name.replace("_", r"\_")
-        return rf"\operatorname{{{shown}}}\left({listed(args)}\right)", ATOM
-
-
-def _braced(text: Piece, strength: int) -> str:
-    return inside(text, strength, LATEX)
-
-
-def _beside(number: str, factors: Sequence[Piece]) -> str:
-    parts = [number] if number else []
-    parts += [_braced(f, MULTIPLIED) if len(factors) == 1 and not number else _braced(f, POWER)
-              for f in factors]
-    out = ""
-    for part in parts:
-        glue = "" if not out else r" \cdot " if part[:1].isdigit() else " "
-        out += glue + part
-    return out
-
-
-# --------------------------------------------------------------------------------------------------
-# What `sympy.sympify` reads.
-
-class Sympy(Scalars):
-    """SymPy."""
-
-    __slots__ = ()
-
-    name = "sympy"
-    title = "SymPy"
-    patterns: ClassVar = {
-        **COMPARISONS,
-        # == compares structures.
-        "equal": ("Eq({0}, {1})", (ANY, ANY), ATOM),
-        "not_equal": ("Ne({0}, {1})", (ANY, ANY), ATOM),
-        "where": ("Piecewise(({1}, {0}), ({2}, True))", (ANY, ANY, ANY), ATOM),
-        "one_minus_square": ("1 - {0}**2", (ATOM,), ADDED),
-        "log2": ("log({0}, 2)", (ANY,), ATOM), "log10": ("log({0}, 10)", (ANY,), ATOM),
-        "log1p": ("log({0} + 1)", (ADDED,), ATOM), "expm1": ("exp({0}) - 1", (ANY,), ADDED),
-        "hypot": ("sqrt({0}**2 + {1}**2)", (ATOM, ATOM), ATOM),
-        "exp2": ("2**{0}", (ATOM,), POWER)}
-    power_sign = "**"
-    lowered: ClassVar = SYMBOLIC
-    functions: ClassVar = {
-        **{name: name for name in (
-            "sin cos tan sec csc cot sinh cosh tanh sech csch coth asin acos atan acot asec acsc"
-            " asinh acosh atanh acoth asech acsch exp log sign gamma digamma erf erfc erfi erfinv"
-            " erfcinv atan2 cbrt fresnels fresnelc beta zeta besselj bessely besseli besselk"
-        ).split()},
-        "abs": "Abs", "maximum": "Max", "minimum": "Min", "lgamma": "loggamma",
-        "floor": "floor", "ceil": "ceiling", "polygamma": "polygamma", "ei": "Ei", "li": "li",
-        "si": "Si", "ci": "Ci", "shi": "Shi", "chi": "Chi", "lambertw": "LambertW",
-        "logical_and": "And", "logical_or": "Or", "logical_not": "Not"}
-
-    def constant(self, name: str) -> Piece:
-        """Return pi or e; as a number where a name of the file hides it."""
-        if self.algebra.table.has_name(name):
-            return super().constant(name)
-        return {"pi": "pi", "e": "E"}[name], ATOM
-
-    def accepts(self, name: str) -> bool:
-        """Return whether a name is an identifier of Python and none of SymPy's."""
-        return accepted(name) and name not in self.OTHERS
+    def rename(self, names: Iterable[str], terms: Iterable[Term]) -> None:
+        """Find other names for those that the language cannot have beside what terms need."""
+        self.names = renamed(names, self.accepts, self.reserved(
+            self.algebra.table.of(terms)))
 
     def reserved(self, terms: Sequence[Term]) -> set[str]:
-        """Return the functions and constants of the formulas."""
-        return {self.functions.get(t.op.name, t.op.name) for t in terms if t.op is not None} | {
-            self.constant(t.value)[0] for t in terms if t.kind == NAME and t.attributes} | (
-            {"sqrt"} if any(t.kind == PRODUCT for t in terms) else set())
+        """Return the names that the texts of terms have for functions and constants."""
+        return set()
 
-    OTHERS = frozenset(("symbols", "Piecewise", "Eq", "Ne", "oo", "nan"))
-    """What else the statements call; `sympify` is told of names that it knows otherwise."""
+    def lengths(self, terms: Sequence[Term], names: Mapping[int, str]) -> dict[int, int]:
+        """Return the lengths of the texts of terms that are in order, parts first."""
+        own, _ = self._written(terms, names, LONGEST)
+        return {number: len(text) for number, text in own.items()}
 
-    def float(self, value: float) -> Piece:
-        """Return a float, with infinity as oo."""
-        text, strength = super().float(value)
-        return text.replace("inf", "oo"), strength
+    def texts(self, terms: Sequence[Term], names: Mapping[int, str],
+              whole: Sequence[Term] = (), longest: int = MAX_CHARACTERS) -> list[str]:
+        """Return terms as text; those of `whole` are written out although they have a name. Raises
+        E0803 where one has more than `longest` characters.
+        """
+        own, found = self._written(
+            Units(self.algebra.table, [*terms, *whole]).terms, names, longest)
+        made = [found[t.number][0] for t in terms] + [own[t.number] for t in whole]
+        if any(len(text) > longest for text in made):
+            raise error("E0803", f"a formula would have more than {longest:,} characters",
+                        help="ask for numbers, or without --inline for names of what stands more"
+                        " than once")
+        return made
+
+    def _written(self, terms: Sequence[Term], names: Mapping[int, str], longest: int
+                 ) -> tuple[dict[int, str], dict[int, Piece]]:
+        """Return the texts of terms that are in order, parts first, and their texts in others,
+        where named ones are names. The latter are cut behind `longest` characters, lest texts grow
+        with every path through the terms.
+        """
+        own: dict[int, str] = {}
+        found: dict[int, Piece] = {}
+        for term in terms:
+            text, strength = self._text(term, found, names)
+            own[term.number] = text
+            found[term.number] = self.identifier(names[term.number]) if (
+                term.number in names) else (text[:longest + 1], strength)
+        return own, found
+
+    def _text(self, term: Term, found: Mapping[int, Piece], names: Mapping[int, str]) -> Piece:
+        if term.kind == NUMBER:
+            return self.number(term.value)
+        if term.kind == NAME:
+            return self.constant(term.value) if term.attributes else self.identifier(term.value)
+        if term.kind == ARRAY:
+            return self.array(term.value)
+        if term.kind == SUM:
+            return self.sum(term, found)
+        if term.kind == PRODUCT:
+            return self.product(term, found)
+        return self.call(term, [found[a.number] for a in term.args])
+
+    @staticmethod
+    @abstractmethod
+    def file(answer: Answer) -> str:
+        """Return the answer to `derive`, whose formulas are in this language, as a file."""
+
+    # --- operations -----------------------------------------------------------------------------
+
+    def call(self, term: Term, args: Sequence[Piece]) -> Piece:
+        """Return an operation of the table. Raises E0802 where the language has none like it."""
+        name = term.operation.name
+        special = getattr(self, "op_" + name, None)
+        if special is not None:
+            found: Piece = special(term, args)
+            return found
+        if name in self.patterns:
+            pattern, places, strength = self.patterns[name]
+            return pattern.format(*map(inside, args, places)), strength
+        return self.function(term, args)
+
+    def function(self, term: Term, args: Sequence[Piece]) -> Piece:
+        """Return an operation that is written as a call. Raises E0802 where there is no function.
+        """
+        function = self.functions.get(term.operation.name)
+        if function is None:
+            raise self.missing(term)
+        return f"{function}({listed(args)})", ATOM
+
+    def missing(self, term: Term) -> Exception:
+        """Return the error of an operation that the language does not have."""
+        name = term.operation.name
+        what = "`index` at a computed place" if name in ("put", "index") else f"`{name}`"
+        others = [f"--format {language}" for language in self.others]
+        if name in INTERNAL or (name == "put" and len(term.args) > 1):
+            del others[1:]
+        return error("E0802", f"{what} cannot be written as {self.title}",
+                     help=f"{' or '.join(others)} writes it" if others else
+                     "gradcli grad gives numbers")
+
+    def no_arrays(self) -> Exception:
+        """Return the error of arrays where formulas are of numbers."""
+        return error("E0802", f"arrays cannot be written as {self.title}",
+                     help="--format gradcli or --format python writes them")
+
+
+class Scalars(Language):
+    """A language without arrays."""
+
+    __slots__ = ()
+
+    def op_stop_gradient(self, term: Term, args: Sequence[Piece]) -> Piece:
+        """Return the operand itself: nobody differentiates these formulas again."""
+        return args[0]
+
+    def _text(self, term: Term, found: Mapping[int, Piece], names: Mapping[int, str]) -> Piece:
+        """Return the text of a number. Raises E0802 for arrays: a name is that of one number."""
+        if term.shape:
+            raise self.no_arrays()
+        return super()._text(term, found, names)
+
+
+class Arrays(Language):
+    """A language with arrays. none: what it calls an axis of length 1 in an index."""
+
+    __slots__ = ()
+
+    none = "none"
+
+    def op_one_minus_square(self, term: Term, args: Sequence[Piece]) -> Piece:
+        """Return 1 - x^2 as a product, which is exact near 1."""
+        x = inside(args[0], MULTIPLIED)
+        return f"(1 - {x})*(1 + {x})", MULTIPLIED
+
+    def op_index(self, term: Term, args: Sequence[Piece]) -> Piece:
+        """Return x[1, :]."""
+        rest = iter([text for text, _ in args[1:]])
+        inner = [next(rest) if item == "i" else self._subscript(item)
+                 for item in term.attributes["pattern"]]
+        return f"{inside(args[0], ATOM)}[{', '.join(inner)}]", ATOM
+
+    def _subscript(self, item: Any) -> str:
+        """Return one item of an index."""
+        if isinstance(item, slice):
+            parts = ["" if p is None else str(p) for p in (item.start, item.stop)]
+            return ":".join(parts) + ("" if item.step is None else f":{item.step}")
+        return self.none if item is None else str(item)
+
+    def op_put(self, term: Term, args: Sequence[Piece]) -> Piece:
+        """Return zeros with elements at some indices. Raises E0802 for computed indices."""
+        if len(term.args) > 1:
+            raise self.missing(term)
+        numbers = np.arange(size(term.shape)).reshape(term.shape)
+        places = np.ravel(numbers[tuple(term.attributes["pattern"])]).tolist()
+        flat = self.scattered(places, args[0][0], term)
+        return (flat if len(term.shape) == 1 else self.reshaped(flat, term.shape)), ATOM
+
+    @abstractmethod
+    def scattered(self, places: Sequence[int], text: str, term: Term) -> str:
+        """Return a vector with elements at some places, as long as `term` has elements."""
+
+    @abstractmethod
+    def reshaped(self, text: str, shape: Sequence[int]) -> str:
+        """Return an array in another shape."""
+
+
+def summed_axes(term: Term) -> tuple[int, ...]:
+    """Return the axes that `sum_to` sums over, counted from the right."""
+    before, after = term.args[0].shape, term.shape
+    extra = len(before) - len(after)
+    return tuple(k - len(before) for k, n in enumerate(before)
+                 if k < extra or (n != 1 and after[k - extra] == 1))
+
+
+def listed(args: Sequence[Piece]) -> str:
+    """Return the operands of a call as text."""
+    return ", ".join([text for text, _ in args])
+
+
+def chosen(term: Term) -> dict[str, Any]:
+    """Return the attributes of an operation that are not its defaults, among which there is no
+    array.
+    """
+    defaults = term.operation.attributes
+    return {name: value for name, value in term.attributes.items()
+            if name not in defaults or hasattr(value, "tolist") or defaults[name] != value}
 
 
 # --------------------------------------------------------------------------------------------------
-# Writers by the name of their language.
+# Names of a file as other languages can have them.
 
-def writer_of(language: str, a: Algebra) -> Writer:
-    """Return what writes a language: "python", "c", "latex", "sympy", or else gradcli's own."""
-    languages = {writer.name: writer for writer in (Python, C, Latex, Sympy)}
-    return languages.get(language, Gradcli)(a)
+def renamed(names: Iterable[str], accepted: Callable[[str], bool], reserved: Collection[str]
+            ) -> dict[str, str]:
+    """Return a dict from names that a language cannot have to others that are not taken: alpha for
+    α, beta_1 for β₁, double_ for double. reserved: names that formulas need for something else.
+    """
+    def free(name: str) -> bool:
+        return accepted(name) and name not in reserved
+
+    names = list(dict.fromkeys(names))
+    taken = {name for name in names if free(name)}
+    found = {}
+    for name in names:
+        if name in taken:
+            continue
+        made = spelled(name)
+        while not free(made) or made in taken:
+            made += "_"
+        taken.add(made)
+        found[name] = made
+    return found
+
+
+def spelled(name: str) -> str:
+    """Return a name in ASCII letters, digits and `_`."""
+    out = ""
+    below = False
+    for character in name:
+        was_below, below = below, "SUBSCRIPT" in unicodedata.name(character, "")
+        if below and not was_below and out[-1:] not in ("", "_"):
+            out += "_"
+        out += _letters(character) if not character.isascii() else (
+            character if character.isalnum() else "_")
+    return out if out[:1].isalpha() or out[:1] == "_" else "v" + out
+
+
+def _letters(character: str) -> str:
+    """Return the ASCII letters that replace a character of a name: alpha, 1 for a subscript, e for
+    é, u732b.
+    """
+    plain = unicodedata.normalize("NFKC", character)
+    words = unicodedata.name(plain, "").split() if len(plain) == 1 else []
+    if words[:1] == ["GREEK"] and "LETTER" in words:
+        letter = words[words.index("LETTER") + 1].lower().replace("lamda", "lambda")
+        return letter.capitalize() if "CAPITAL" in words else letter
+    found = "".join([c for c in unicodedata.normalize("NFKD", character)
+                     if c.isascii() and (c.isalnum() or c == "_")])
+    return found or f"u{ord(character):x}"

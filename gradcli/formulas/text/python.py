@@ -1,19 +1,20 @@
-"""Formulas as NumPy writes them; what NumPy has not comes from `math` or from gradcli itself."""
+"""Python: formulas of NumPy, in a function; what NumPy has not comes from `math` or from gradcli
+itself.
+"""
 
 from __future__ import annotations
 
 import keyword
 import unicodedata
-from abc import ABC, abstractmethod
 from fractions import Fraction
 
-from gradcli.base.lazy import np
 from gradcli.formulas.arrays import size
 from gradcli.formulas.lowering import LOWERED
-from gradcli.formulas.text.writing import Writer, chosen, listed
+from gradcli.formulas.text.languages import Arrays, chosen, listed, summed_axes
 from gradcli.ops import lookup
 from gradcli.ops.rows import INTERNAL
-from gradcli.ops.text import ATOM, COMPARISONS, MULTIPLIED, POWER, SIGN, inside
+from gradcli.ops.text import ATOM, COMPARISONS, MULTIPLIED, POWER, SIGN
+from gradcli.render.layouts.formula import about, function_name, heading
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,61 +24,7 @@ if TYPE_CHECKING:
     from gradcli.formulas.terms import Term
     from gradcli.ops.kinds import Op
     from gradcli.ops.text import Piece
-
-
-# --------------------------------------------------------------------------------------------------
-# Languages that write arrays and their parts.
-
-class Arrays(Writer, ABC):
-    """A language with arrays. none: what it calls an axis of length 1 in an index."""
-
-    __slots__ = ()
-
-    none = "none"
-
-    def op_one_minus_square(self, term: Term, args: Sequence[Piece]) -> Piece:
-        """Return 1 - x^2 as a product, which is exact near 1."""
-        x = inside(args[0], MULTIPLIED)
-        return f"(1 - {x})*(1 + {x})", MULTIPLIED
-
-    def op_index(self, term: Term, args: Sequence[Piece]) -> Piece:
-        """Return x[1, :]."""
-        rest = iter([text for text, _ in args[1:]])
-        inner = [next(rest) if item == "i" else self._subscript(item)
-                 for item in term.attributes["pattern"]]
-        return f"{inside(args[0], ATOM)}[{', '.join(inner)}]", ATOM
-
-    def _subscript(self, item: Any) -> str:
-        """Return one item of an index."""
-        if isinstance(item, slice):
-            parts = ["" if p is None else str(p) for p in (item.start, item.stop)]
-            return ":".join(parts) + ("" if item.step is None else f":{item.step}")
-        return self.none if item is None else str(item)
-
-    def op_put(self, term: Term, args: Sequence[Piece]) -> Piece:
-        """Return zeros with elements at some indices. Raises E0802 for computed indices."""
-        if len(term.args) > 1:
-            raise self.missing(term)
-        numbers = np.arange(size(term.shape)).reshape(term.shape)
-        places = np.ravel(numbers[tuple(term.attributes["pattern"])]).tolist()
-        flat = self.scattered(places, args[0][0], term)
-        return (flat if len(term.shape) == 1 else self.reshaped(flat, term.shape)), ATOM
-
-    @abstractmethod
-    def scattered(self, places: Sequence[int], text: str, term: Term) -> str:
-        """Return a vector with elements at some places, as long as `term` has elements."""
-
-    @abstractmethod
-    def reshaped(self, text: str, shape: Sequence[int]) -> str:
-        """Return an array in another shape."""
-
-
-def summed_axes(term: Term) -> tuple[int, ...]:
-    """Return the axes that `sum_to` sums over, counted from the right."""
-    before, after = term.args[0].shape, term.shape
-    extra = len(before) - len(after)
-    return tuple(k - len(before) for k, n in enumerate(before)
-                 if k < extra or (n != 1 and after[k - extra] == 1))
+    from gradcli.render.layouts.formula import Answer
 
 FUNCTIONS = {
     **{name: f"np.{name}" for name in (
@@ -102,8 +49,8 @@ class Python(Arrays):
 
     __slots__ = ()
 
-    name = "python"
     title = "a NumPy function"
+    others = ("gradcli",)
     patterns: ClassVar = {**COMPARISONS, "matmul": ("{0} @ {1}", (SIGN, POWER), MULTIPLIED)}
     power_sign = "**"
     none = "None"
@@ -251,8 +198,56 @@ class Python(Arrays):
         self.needs.add("gradcli")
         return f"ops.{op.name}({', '.join([listed(args), *named])})", ATOM
 
+    @staticmethod
+    def file(answer: Answer) -> str:
+        """Return a Python module with one function."""
+        needs = set(answer["needs"])
+        lines = []
+        if "math" in needs:
+            lines += ["import math", ""]
+        if "np" in needs or any("np." in text for text in _parameters(answer)):
+            lines.append("import numpy as np")
+        if "gradcli" in needs:
+            lines += ["", "from gradcli import ops"] if lines and lines[-1] else [
+                "from gradcli import ops"]
+        functions = sorted(needs - {"np", "math", "gradcli"})
+        if functions:
+            lines += ["", *[f"{n} = np.vectorize(math.{n}, otypes=[float])" for n in functions]]
+        if lines:
+            lines += ["", ""]
+        lines.append(f"def {function_name(answer)}({', '.join(_parameters(answer))}):")
+        told = [line.replace("\\", "\\\\").replace('"', '\\"') for line in about(answer)]
+        answers = [heading(r) for r in answer["results"]]
+        lines.append(f'    """{told[0]}: {_folded(answers)}.')
+        lines += ["", *[f"    {line}." for line in told[1:]], '    """'] if told[1:] else []
+        if not told[1:]:
+            lines[-1] += '"""'
+        lines += [f"    {d['name']} = {d['formula']}" for d in answer["definitions"]]
+        formulas = [str(r["formula"]) for r in answer["results"]]
+        if len(formulas) == 1:
+            lines.append(f"    return {formulas[0]}")
+        elif len(", ".join(formulas)) < 80:
+            lines.append(f"    return {', '.join(formulas)}")
+        else:
+            lines += ["    return (", *[f"        {f}," for f in formulas], "    )"]
+        return "\n".join(lines) + "\n"
+
 
 def accepted(name: str) -> bool:
     """Return whether Python reads a name as it is written."""
     return name.isidentifier() and not keyword.iskeyword(name) and (
         unicodedata.normalize("NFKC", name) == name)
+
+
+def _folded(names: list[str]) -> str:
+    return ", ".join(names if len(names) <= 8 else [*names[:6], "...", names[-1]])
+
+
+def _parameters(answer: Answer) -> list[str]:
+    """Return the parameters of the function, those without a default first."""
+    def default(one: Answer) -> str:
+        text = repr(one["value"]).replace("nan", "np.nan").replace("inf", "np.inf")
+        return f"{one['name']}=np.array({text})" if one["shape"] else f"{one['name']}={text}"
+
+    free = [one["name"] for one in answer["inputs"] if one["value"] is None]
+    return free + [default(one) for one in answer["inputs"] if one["value"] is not None]

@@ -13,7 +13,9 @@ from gradcli.formulas.build import Replay, terms_of
 from gradcli.formulas.lowering import lowered
 from gradcli.formulas.rewrites import ABOVE, IMPLIED, NONNEGATIVE, factored, implied, positive
 from gradcli.formulas.sharing import Shared, shared
-from gradcli.formulas.text.languages import writer_of
+from gradcli.formulas.text import language_of
+from gradcli.formulas.text.gradcli import Gradcli
+from gradcli.formulas.text.languages import Arrays
 from gradcli.questions.derive.derive import Derivation
 from gradcli.questions.plain_data import data
 from gradcli.questions.question import note
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
     from gradcli.base.errors import Span
     from gradcli.formulas.algebra import Algebra
     from gradcli.formulas.terms import Term
-    from gradcli.formulas.text.writing import Writer
+    from gradcli.formulas.text.languages import Language
     from gradcli.lang.running.run import Binding
     from gradcli.questions.derive.derive import Part
     from gradcli.questions.plain_data import Answer
@@ -48,7 +50,7 @@ class Written:
 
     __slots__ = ("defined", "definitions", "names", "needs", "terms", "texts")
 
-    def __init__(self, found: Derivation, terms: Sequence[Term], writer: Writer, named: bool
+    def __init__(self, found: Derivation, terms: Sequence[Term], writer: Language, named: bool
                  ) -> None:
         a, names = found.algebra, found.ask.program.names
         self.terms = lowered(a, terms, writer.lowered)
@@ -75,7 +77,7 @@ def derived(ask: Question, *, what: str = "gradient", order: int = 1, language: 
 
     what: "gradient" (of the sum of a target's elements), "jacobian" (of each element) or "hessian".
     order: of the derivative; beyond 1, each pair of sources once. language: "gradcli", "python",
-    "c", "latex", "sympy" or "text". named: what stands more than once gets names. simplify: by
+    "c", "latex" or "sympy". named: what stands more than once gets names. simplify: by
     SymPy. Raises E0801 where the way through the program depends on a value that is not given,
     E0802 for what the language does not have, E0803 for what is too long, E0804 for what has no
     formula.
@@ -110,7 +112,7 @@ def _place(found: Derivation, message: str) -> Span | None:
 def _answered(found: Derivation, language: str, simplify: bool, named: bool) -> Answer:
     a = found.algebra
     terms = factored(a, [p.term for p in found.parts if p.term is not None])
-    writer = writer_of(language, a)
+    writer = language_of(language)(a)
     primal = list(found.primal.values())
     refused: list[str] = []
     written = Written(found, terms, writer, named)
@@ -123,14 +125,15 @@ def _answered(found: Derivation, language: str, simplify: bool, named: bool) -> 
             written = other
     left = iter(written.texts)
     results = [_result(p, None if p.term is None else next(left)) for p in found.parts]
-    inputs = _inputs(found, written, primal, language)
+    inputs = _inputs(found, written, primal, writer)
     return {
         "schema": 1, "command": "derive", "file": found.ask.program.source.name,
         "language": language, "what": found.what, "order": found.order,
         "simplified": simplify,
         "inputs": [_input(found, b, writer) for b in inputs],
-        "targets": [{"of": of, "formula": _shown(writer_of(language, a), term)} for of, term in zip(
-            found.primal, lowered(a, primal, writer.lowered), strict=True)],
+        "targets": [
+            {"of": of, "formula": _shown(type(writer)(a), term)} for of, term in zip(
+                found.primal, lowered(a, primal, writer.lowered), strict=True)],
         "definitions": [{"name": n, "formula": text} for (n, _), text in zip(
             written.definitions, written.defined, strict=True)],
         "results": results, "conditions": told(found, written.names),
@@ -143,7 +146,7 @@ def _answered(found: Derivation, language: str, simplify: bool, named: bool) -> 
               for text in failing(found)])]]}
 
 
-def _shown(writer: Writer, term: Term) -> str | None:
+def _shown(writer: Language, term: Term) -> str | None:
     """Return the text of the function itself; None if it is long or cannot be written."""
     try:
         (text,) = writer.texts([term], {}, longest=MAX_SHOWN)
@@ -160,7 +163,7 @@ def _result(part: Part, text: str | None) -> Answer:
         "shape": list(part.term.shape) if part.term is not None else None}
 
 
-def _inputs(found: Derivation, written: Written, primal: Sequence[Term], language: str
+def _inputs(found: Derivation, written: Written, primal: Sequence[Term], writer: Language
             ) -> list[Binding]:
     """Return what the formulas read, and what else the function of them does: a slope need not read
     all that it is the slope in. Languages of numbers are spared arrays that no formula reads.
@@ -172,10 +175,10 @@ def _inputs(found: Derivation, written: Written, primal: Sequence[Term], languag
             *[p.by[-1][0] for p in found.parts if p.term is not None]}
     return [b for b in found.bindings if b.name in used or (
         b.name in more and b.kind in ("variable", "nontrainable", "input", "computed")
-        and not (b.value.shape and language in ("c", "sympy", "latex")))]
+        and (not b.value.shape or isinstance(writer, Arrays)))]
 
 
-def _input(found: Derivation, b: Binding, writer: Writer) -> Answer:
+def _input(found: Derivation, b: Binding, writer: Language) -> Answer:
     """Return a name that the formulas read, with its value where there is one."""
     return {"name": writer.identifier(b.name)[0], "shape": list(b.value.shape),
             "value": None if b.name in found.made_up else data(found.names[b.name])}
@@ -286,8 +289,6 @@ def _decision(a: Algebra, term: Term | None, value: object, names: Mapping[int, 
 
 def _text(a: Algebra, term: Term, names: Mapping[int, str], longest: int) -> str | None:
     """Return a term as gradcli writes it; None if it is too long."""
-    from gradcli.formulas.text.languages import Gradcli
-
     try:
         (text,) = Gradcli(a).texts([term], names, longest=longest)
     except GradcliError:

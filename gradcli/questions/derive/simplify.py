@@ -13,7 +13,8 @@ from gradcli.formulas.build import Replay
 from gradcli.formulas.lowering import lowered
 from gradcli.formulas.rewrites import factored
 from gradcli.formulas.terms import NUMBER, ONE, PRODUCT
-from gradcli.formulas.text.languages import Gradcli, Sympy
+from gradcli.formulas.text.gradcli import Gradcli
+from gradcli.formulas.text.sympy import Sympy
 from gradcli.ops import TABLE
 
 TYPE_CHECKING = False

@@ -1,12 +1,10 @@
-"""Derivatives as formulas: files in the language that was asked for, or lines for people.
-
-An answer holds the formulas as text in its language; here they get names, a head and a frame.
+"""Derivatives as formulas: lines for people, cells for spreadsheets; and what every format says of
+them.
 """
 
 from __future__ import annotations
 
 from gradcli.render import numbers, write
-from gradcli.render.layouts.formulas import FILES, closed, doubts, heading, why
 from gradcli.render.markdown import code
 from gradcli.render.numbers import visible
 from gradcli.render.page import Page
@@ -109,18 +107,103 @@ def _cell(formula: str) -> Any:
     return formula
 
 
-def language(chosen: str) -> str:
-    """Return the language of the formulas in a format."""
-    return chosen if chosen in FILES else "gradcli"
-
-
 def render(answer: Answer, chosen: str, width: int | None = None, color: bool = False) -> str:
-    """Return an answer as text; its formulas are in the language of the format. width, color: of
+    """Return an answer as text in a format that is no language of formulas. width, color: of
     tables, which are not folded without a width.
     """
     if chosen == "table":
         return table(answer, width, color)
-    if chosen in FILES or chosen == "markdown":
-        return FILES.get(chosen, markdown)(answer)
+    if chosen == "markdown":
+        return markdown(answer)
     shown = {k: v for k, v in answer.items() if k not in ("needs", "renamed")}
     return write(shown, [page(answer)], chosen)
+
+
+# --------------------------------------------------------------------------------------------------
+# What derivatives are called, and what is said of them, in every format.
+
+def heading(result: Answer) -> str:
+    """Return the name of a derivative: `df/dx`, `d2f/dxdy`, `d3f/dx2dy`, `df[0]/dx[1]`."""
+    of = numbers.indexed(closed(result["of"]), tuple(result["element"]))
+    below = _below([numbers.indexed(closed(w["name"]), tuple(w["element"]))
+                    for w in result["wrt"]])
+    order = len(result["wrt"])
+    return f"d{order if order > 1 else ''}{of}/{below}"
+
+
+def _below(names: list[str]) -> str:
+    """Return the denominator of a derivative, `dxdx`, `dx3`, `dx2dy`: powers from the third order
+    on, where they cannot be read as part of a name.
+    """
+    if len(names) < 3 or any(not n[-1].isalpha() for n in names):
+        return "".join(["d" + n for n in names])
+    from itertools import groupby
+
+    counted = [(name, len(list(same))) for name, same in groupby(names)]
+    return "".join([f"d{name}{count if count > 1 else ''}" for name, count in counted])
+
+
+def closed(name: str) -> str:
+    """Return a name as it is, any other text in brackets."""
+    return name if name.isidentifier() else f"({name})"
+
+
+def identifier(result: Answer) -> str:
+    """Return the name of a derivative as an identifier: `df_dx`, `d2f_dxdy`, `df0_dx1`."""
+    def flat(name: str, element: list[int]) -> str:
+        return "".join([c if c.isalnum() or c == "_" else "_" for c in name]) + "_".join(
+            [str(k) for k in element])
+
+    order = len(result["wrt"])
+    return (f"d{order if order > 1 else ''}{flat(result['of'], result['element'])}_"
+            + _below([flat(w["name"], w["element"]) for w in result["wrt"]]))
+
+
+def identifiers(answer: Answer) -> list[str]:
+    """Return one name for each result, different from all others."""
+    taken = {d["name"] for d in answer["definitions"]} | {i["name"] for i in answer["inputs"]}
+    called = {r["name"]: r["identifier"] for r in answer["renamed"]}
+    found = []
+    for result in answer["results"]:
+        name = identifier({
+            **result, "of": called.get(result["of"], result["of"]),
+            "wrt": [{**w, "name": called.get(w["name"], w["name"])} for w in result["wrt"]]})
+        while name in taken:
+            name += "_"
+        taken.add(name)
+        found.append(name)
+    return found
+
+
+def about(answer: Answer) -> list[str]:
+    """Return sentences on what the formulas are and where they hold."""
+    kinds = {"gradient": "Derivatives", "jacobian": "Jacobian", "hessian": "Hessian"}
+    lines = [f"{kinds[answer['what']]} of {visible(target['of'])}, from {visible(answer['file'])}"
+             for target in answer["targets"]]
+    if answer["conditions"]:
+        lines.append("They hold where " + " and ".join(answer["conditions"]))
+    lines += [visible(text) for text in doubts(answer)]
+    inputs = {i["name"] for i in answer["inputs"]}
+    lines += [f"`{visible(r['name'])}` is called {r['identifier']} here"
+              for r in answer["renamed"] if r["identifier"] in inputs]
+    lines += [f"{heading(r)} is None: {visible(why(r))}"
+              for r in answer["results"] if r["formula"] is None]
+    return lines
+
+
+def doubts(answer: Answer) -> list[str]:
+    """Return sentences on conditions that the given values do not meet, and on parts left out."""
+    return [f"{n['message'][:1].upper()}{n['message'][1:]}" for n in answer["notes"]
+            if n["code"] in ("outside", "part-left-out")]
+
+
+def why(result: Answer) -> str:
+    """Return the reason why there is no derivative."""
+    return result["reasons"][0]["message"] if result["reasons"] else "no path"
+
+
+def function_name(answer: Answer) -> str:
+    """Return a name for the function of all derivatives."""
+    taken = {one["name"] for one in answer["inputs"]}
+    name = answer["what"] if answer["order"] == 1 or answer["what"] == "hessian" else "derivatives"
+    return name + "_" if name in taken else name

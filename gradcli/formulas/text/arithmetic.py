@@ -1,29 +1,24 @@
-"""Terms as text; the languages differ in data and in the operations that they write otherwise.
-
-A text is made bottom-up from those of the parts, so no formula is too deep to be written.
-"""
+"""Names, numbers, sums, products and powers as text, with as few brackets as they need."""
 
 from __future__ import annotations
 
 import math
-import unicodedata
 from fractions import Fraction
 
 from gradcli.base.errors import error
 from gradcli.formulas import terms as numbers
-from gradcli.formulas.sharing import LONGEST, Units, negative_power, power
-from gradcli.formulas.terms import ARRAY, CALL, HALF, NAME, NUMBER, PRODUCT, SUM, whole
-from gradcli.ops.rows import INTERNAL
-from gradcli.ops.text import ADDED, ATOM, COMPARISONS, MULTIPLIED, POWER, SIGN, inside
+from gradcli.formulas.sharing import negative_power, power
+from gradcli.formulas.terms import CALL, HALF, NAME, NUMBER, PRODUCT, SUM, whole
+from gradcli.ops.text import ADDED, ATOM, MULTIPLIED, POWER, SIGN, inside
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-    from typing import Any, ClassVar
+    from collections.abc import Mapping, Sequence
+    from typing import Any
 
     from gradcli.formulas.algebra import Algebra
     from gradcli.formulas.terms import Number, Term
-    from gradcli.ops.text import Pattern, Piece
+    from gradcli.ops.text import Piece
 
 
 # --------------------------------------------------------------------------------------------------
@@ -281,201 +276,3 @@ def _place(item: tuple[Term, Term]) -> tuple[int, int]:
         return 2, base.number
     rank = {NUMBER: -1, NAME: 0 if base.attributes else 1, CALL: 3, SUM: 4}.get(base.kind, 2)
     return rank, base.number
-
-# Nobody reads a longer formula.
-MAX_CHARACTERS = 1_000_000
-
-class Writer(Arithmetic):
-    """One language.
-
-    name: as --format knows it; title: as messages name it. functions: operation to the function of
-    the language. patterns: how operations are written that are no calls. lowered: operation to
-    what is written in place of it, made of terms.
-    """
-
-    __slots__ = ()
-
-    name = "gradcli"
-    title = "an expression file"
-    functions: ClassVar[Mapping[str, str]] = {}
-    patterns: ClassVar[Mapping[str, Pattern]] = COMPARISONS
-    lowered: ClassVar[Mapping[str, Callable[..., Term]]] = {}
-
-    def accepts(self, name: str) -> bool:
-        """Return whether the language can have a name."""
-        return True
-
-    def rename(self, names: Iterable[str], terms: Iterable[Term]) -> None:
-        """Find other names for those that the language cannot have beside what terms need."""
-        self.names = renamed(names, self.accepts, self.reserved(
-            self.algebra.table.of(terms)))
-
-    def reserved(self, terms: Sequence[Term]) -> set[str]:
-        """Return the names that the texts of terms have for functions and constants."""
-        return set()
-
-    def lengths(self, terms: Sequence[Term], names: Mapping[int, str]) -> dict[int, int]:
-        """Return the lengths of the texts of terms that are in order, parts first."""
-        own, _ = self._written(terms, names, LONGEST)
-        return {number: len(text) for number, text in own.items()}
-
-    def texts(self, terms: Sequence[Term], names: Mapping[int, str],
-              whole: Sequence[Term] = (), longest: int = MAX_CHARACTERS) -> list[str]:
-        """Return terms as text; those of `whole` are written out although they have a name. Raises
-        E0803 where one has more than `longest` characters.
-        """
-        own, found = self._written(
-            Units(self.algebra.table, [*terms, *whole]).terms, names, longest)
-        made = [found[t.number][0] for t in terms] + [own[t.number] for t in whole]
-        if any(len(text) > longest for text in made):
-            raise error("E0803", f"a formula would have more than {longest:,} characters",
-                        help="ask for numbers, or without --inline for names of what stands more"
-                        " than once")
-        return made
-
-    def _written(self, terms: Sequence[Term], names: Mapping[int, str], longest: int
-                 ) -> tuple[dict[int, str], dict[int, Piece]]:
-        """Return the texts of terms that are in order, parts first, and their texts in others,
-        where named ones are names. The latter are cut behind `longest` characters, lest texts grow
-        with every path through the terms.
-        """
-        own: dict[int, str] = {}
-        found: dict[int, Piece] = {}
-        for term in terms:
-            text, strength = self._text(term, found, names)
-            own[term.number] = text
-            found[term.number] = self.identifier(names[term.number]) if (
-                term.number in names) else (text[:longest + 1], strength)
-        return own, found
-
-    def _text(self, term: Term, found: Mapping[int, Piece], names: Mapping[int, str]) -> Piece:
-        if term.kind == NUMBER:
-            return self.number(term.value)
-        if term.kind == NAME:
-            return self.constant(term.value) if term.attributes else self.identifier(term.value)
-        if term.kind == ARRAY:
-            return self.array(term.value)
-        if term.kind == SUM:
-            return self.sum(term, found)
-        if term.kind == PRODUCT:
-            return self.product(term, found)
-        return self.call(term, [found[a.number] for a in term.args])
-
-    # --- operations -----------------------------------------------------------------------------
-
-    def call(self, term: Term, args: Sequence[Piece]) -> Piece:
-        """Return an operation of the table. Raises E0802 where the language has none like it."""
-        name = term.operation.name
-        special = getattr(self, "op_" + name, None)
-        if special is not None:
-            found: Piece = special(term, args)
-            return found
-        if name in self.patterns:
-            pattern, places, strength = self.patterns[name]
-            return pattern.format(*map(inside, args, places)), strength
-        return self.function(term, args)
-
-    def function(self, term: Term, args: Sequence[Piece]) -> Piece:
-        """Return an operation that is written as a call. Raises E0802 where there is no function.
-        """
-        function = self.functions.get(term.operation.name)
-        if function is None:
-            raise self.missing(term)
-        return f"{function}({listed(args)})", ATOM
-
-    def missing(self, term: Term) -> Exception:
-        """Return the error of an operation that the language does not have."""
-        name = term.operation.name
-        what = "`index` at a computed place" if name in ("put", "index") else f"`{name}`"
-        return error("E0802", f"{what} cannot be written as {self.title}",
-                     help="gradcli grad gives numbers" if self.name == "gradcli" else
-                     "--format gradcli writes it" if self.name == "python" or (
-                         name in INTERNAL or (name == "put" and len(term.args) > 1)) else
-                     "--format gradcli or --format python writes it")
-
-    def no_arrays(self) -> Exception:
-        """Return the error of arrays where formulas are of numbers."""
-        return error("E0802", f"arrays cannot be written as {self.title}",
-                     help="--format gradcli or --format python writes them")
-
-
-class Scalars(Writer):
-    """A language without arrays."""
-
-    __slots__ = ()
-
-    def op_stop_gradient(self, term: Term, args: Sequence[Piece]) -> Piece:
-        """Return the operand itself: nobody differentiates these formulas again."""
-        return args[0]
-
-    def _text(self, term: Term, found: Mapping[int, Piece], names: Mapping[int, str]) -> Piece:
-        """Return the text of a number. Raises E0802 for arrays: a name is that of one number."""
-        if term.shape:
-            raise self.no_arrays()
-        return super()._text(term, found, names)
-
-
-def listed(args: Sequence[Piece]) -> str:
-    """Return the operands of a call as text."""
-    return ", ".join([text for text, _ in args])
-
-
-def chosen(term: Term) -> dict[str, Any]:
-    """Return the attributes of an operation that are not its defaults, among which there is no
-    array.
-    """
-    defaults = term.operation.attributes
-    return {name: value for name, value in term.attributes.items()
-            if name not in defaults or hasattr(value, "tolist") or defaults[name] != value}
-
-
-# --------------------------------------------------------------------------------------------------
-# Names of a file as other languages can have them.
-
-def renamed(names: Iterable[str], accepted: Callable[[str], bool], reserved: Collection[str]
-            ) -> dict[str, str]:
-    """Return a dict from names that a language cannot have to others that are not taken: alpha for
-    α, beta_1 for β₁, double_ for double. reserved: names that formulas need for something else.
-    """
-    def free(name: str) -> bool:
-        return accepted(name) and name not in reserved
-
-    names = list(dict.fromkeys(names))
-    taken = {name for name in names if free(name)}
-    found = {}
-    for name in names:
-        if name in taken:
-            continue
-        made = spelled(name)
-        while not free(made) or made in taken:
-            made += "_"
-        taken.add(made)
-        found[name] = made
-    return found
-
-
-def spelled(name: str) -> str:
-    """Return a name in ASCII letters, digits and `_`."""
-    out = ""
-    below = False
-    for character in name:
-        was_below, below = below, "SUBSCRIPT" in unicodedata.name(character, "")
-        if below and not was_below and out[-1:] not in ("", "_"):
-            out += "_"
-        out += _letters(character) if not character.isascii() else (
-            character if character.isalnum() else "_")
-    return out if out[:1].isalpha() or out[:1] == "_" else "v" + out
-
-
-def _letters(character: str) -> str:
-    """Return the ASCII letters that replace a character of a name: alpha, 1 for a subscript, e for
-    é, u732b.
-    """
-    plain = unicodedata.normalize("NFKC", character)
-    words = unicodedata.name(plain, "").split() if len(plain) == 1 else []
-    if words[:1] == ["GREEK"] and "LETTER" in words:
-        letter = words[words.index("LETTER") + 1].lower().replace("lamda", "lambda")
-        return letter.capitalize() if "CAPITAL" in words else letter
-    found = "".join([c for c in unicodedata.normalize("NFKD", character)
-                     if c.isascii() and (c.isalnum() or c == "_")])
-    return found or f"u{ord(character):x}"
