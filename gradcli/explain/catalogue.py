@@ -1,126 +1,25 @@
-"""The catalogue of explanations as data: each code with one sentence for learners.
+"""What explanations are made of: rows of causes, reasons with their fixes, notes.
 
-`CODES` are the causes of a missing gradient, in the order of the design's catalogue: first what is
-wrong with the source, then with the path from source to target, then with the target and the
-question. Each code is also the name of a program in samples/none/ that shows it.
+The causes of a missing gradient are rows of `gradcli.explain.missing.causes`; the codes of zeros,
+of what is not finite, and of notes stand here, each with one sentence for learners.
 """
 
 from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from typing import Any
 
     from gradcli.base.errors import Span
     from gradcli.engine.record.record import Entry
+    from gradcli.explain.missing.outline import FixContext
+    from gradcli.explain.missing.scene import Gap, Scene
 
     Edit = tuple[int, int, str]
-
-SOURCE = {
-    "source-constant-unwatched":
-        "The source is a constant, or a value made elsewhere, and nobody told the tape to watch"
-        " it.",
-    "source-nontrainable":
-        "The source is a variable declared `trainable=false`, which is not watched by itself.",
-    "source-auto-watch-off":
-        "The tape was opened with `watch_accessed_variables=false` and never told to watch the"
-        " source.",
-    "source-not-watched-on-this-tape":
-        "Another tape watches the source; the one that was asked does not.",
-    "source-watched-late":
-        "The watch came after the line that uses the source, and a tape does not look back.",
-    "source-watch-reset":
-        "`reset` made the tape forget its watches, and nothing was watched again.",
-    "source-dtype":
-        "The source is an integer, a truth value or a text: only floating point numbers have"
-        " slopes.",
-    "source-is-copy":
-        "The source is a copy, or a second reading of a part; the target was computed from"
-        " another one.",
-    "source-rebound":
-        "The name was bound to a new value, and the target was computed from the old one.",
-    "source-after-target":
-        "The source was made after the target had been computed.",
-    "source-downstream":
-        "The source was computed from the target: the two stand in the wrong order.",
-    "source-unrelated":
-        "The target was computed without the source.",
-    "source-untaken-branch":
-        "The source stands only in a branch that did not run.",
-    "source-condition-only":
-        "The source only decides which branch runs, and a decision has no slope.",
-    "source-not-picked":
-        "The source took part in a choice, such as the largest of several, and another one was"
-        " taken.",
-    "source-shadowed":
-        "A parameter or a loop variable of the same name hides the source where the target is"
-        " computed.",
-    "source-in-dead-code":
-        "The source stands only in lines that never ran: a loop of no rounds, lines behind a"
-        " `return`.",
-}
-
-PATH = {
-    "path-stop-gradient":
-        "Every path from the source to the target goes through `stop_gradient`.",
-    "path-dtype-cast":
-        "On the path the number was made an integer, a truth value or a text.",
-    "path-nondifferentiable":
-        "On the path stands an operation without a derivative: a comparison, an index, a count.",
-    "path-step-function":
-        "On the path stands a step, such as `floor`: flat nearly everywhere, with jumps between.",
-    "path-value-independent":
-        "On the path stands an operation that looks at the shape alone, such as `zeros_like`.",
-    "path-state-write":
-        "The number reached the target through the state of a variable, and assignments are not"
-        " recorded.",
-    "path-rebound":
-        "On the path a name was bound to a new value, and what follows uses that one.",
-    "path-left-engine":
-        "The number was computed outside, as by `np.mean`, where nothing is recorded.",
-    "path-stop-recording":
-        "The line ran while the recording was paused.",
-    "path-outside-tape":
-        "The line ran before the block of the tape, after it, or between two of its parts.",
-    "path-reset":
-        "The line was recorded, and then `reset` threw the recording away.",
-    "path-custom-none":
-        "A gradient written by hand returns `none` for this argument.",
-    "path-custom-internal":
-        "The source is a value from inside a function whose gradient is written by hand.",
-    "path-gradient-not-recorded":
-        "The first derivative was taken outside the outer tape, which therefore knows nothing of"
-        " it.",
-    "derivative-constant":
-        "The first derivative does not depend on the source: the second is 0, and is shown as 0"
-        " with this note.",
-    "path-no-rule":
-        "On the path stands an operation whose derivative nobody wrote: an error, not a None.",
-}
-
-TARGET = {
-    "target-constant":
-        "The target is a fixed number: nothing that could be varied went into it.",
-    "target-dtype":
-        "The target is an integer, a truth value or a text: it moves in jumps and has no slope.",
-    "target-consumed":
-        "The target belongs to a recording that the tape gave up after its first answer.",
-    "target-empty":
-        "The list of targets is empty.",
-    "forward-wrong-order":
-        "Two forward accumulators were asked in the wrong order: ask the inner one first.",
-    "tape-consumed":
-        "A tape without `persistent=true` answers once, and this was the second question: an"
-        " error.",
-    "tape-not-entered":
-        "Nothing was being recorded where the question stands: an error.",
-}
-
-CODES = {**SOURCE, **PATH, **TARGET}
-
-# The causes that are no None but an error, and the code of that.
-ERRORS = {"path-no-rule": "E0503", "tape-consumed": "E0501", "tape-not-entered": "E0502"}
+    Find = Callable[[Scene, Gap, set[int]], "Reason | None"]
+    Changes = Callable[[FixContext, "Reason"], list["Fix"]]
+    Advice = Callable[[Scene, Gap, "Reason"], str | None]
 
 # Why a value or a gradient is NaN or infinite.
 NAN = {
@@ -198,6 +97,38 @@ NOTES = {
 
 # --------------------------------------------------------------------------------------------------
 # The pieces of an explanation: a cause of a missing gradient, its fixes, a note on an answer.
+
+class Cause:
+    """A row of the catalogue: one cause of a missing gradient.
+
+    code: also the name of a program in samples/none/ that shows it.
+    meaning: one sentence for learners.
+    find: looks for it where no path leads to a target, from the ids of what the targets were
+        computed from; None: found otherwise.
+    said, related: the sentence where it cuts a path, and the label of the second location.
+    changes: returns changes of the text of a program, which are tried before they are offered.
+    advice: what else can be done, a sentence or a function.
+    python: the sentence for Python code; None: as for files.
+    error: the code of the error that it is in place of a None.
+    """
+
+    __slots__ = ("advice", "changes", "code", "error", "find", "meaning", "python", "related",
+                 "said")
+
+    def __init__(self, code: str, meaning: str, *, find: Find | None = None, said: str = "",
+                 related: str = "", changes: Changes | None = None,
+                 advice: str | Advice | None = None, python: str | None = None, error: str = ""
+                 ) -> None:
+        self.code = code
+        self.meaning = meaning
+        self.find = find
+        self.said = said
+        self.related = related
+        self.changes = changes
+        self.advice = advice
+        self.python = python
+        self.error = error
+
 
 class Fix:
     """A proposed change of a program. text: as it is shown; edits: changes of the program's text

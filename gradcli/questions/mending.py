@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gradcli.base.errors import GradcliError, Source
-from gradcli.explain.missing.harm import harms
+from gradcli.explain.missing.fixes import harms
 from gradcli.lang.running.calls import NoGradient
 from gradcli.lang.running.program import Program
 from gradcli.questions.asked import answered, chosen_questions

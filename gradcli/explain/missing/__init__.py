@@ -1,7 +1,7 @@
 """Explanations of missing gradients: the causes, their locations, and fixes.
 
 `file_scene` makes the scene of a file that ran, `gradcli.explain.python` that of Python code; on a
-`scene`, `causes` looks for the causes that hold (`cuts`: where all paths are cut; `watches`: what
-is not watched). For a `file`, `fixes` proposes changes of its text (`changes`, `line_edits`) and
-tries which of them help (`harm`: and change nothing else).
+`scene`, `causes` looks for the causes that hold, in the `sources` or in `cut_paths` (`cuts`: the
+smallest ones). For a `file`, `changes` and `line_edits` change its text, and `fixes` tries which of
+them help and change nothing else.
 """

@@ -1,27 +1,42 @@
-"""The causes of a missing gradient, in the order of the catalogue.
+"""The causes of a missing gradient.
 
-`causes(scene, gap)` first looks whether the name meant another value, then at types, then
-whether any path leads from the source to the target at all. If one does, the locations where all
-paths are cut are the causes, the smallest set nearest the target first; if none does, code that did
-not run, a choice or a name that hides another may be. Whether the tape watched the source comes
-last: it may be a second cause. Fixes are found by `gradcli.explain.missing.fixes`.
+`CAUSES` is the catalogue, a row for each. `causes(scene, gap)` first looks whether the name meant
+another value, then at types, then whether any path leads from the source to the target at all. If
+one does, the locations where all paths are cut are the causes, the smallest set nearest the target
+first (`cut_paths`); if none does, code that did not run, a choice or a name that hides another may
+be (`sources`). Whether the tape watched the source comes last: it may be a second cause.
 """
 
 from __future__ import annotations
 
-from gradcli.engine.record.record import ATTRIBUTES, IDS, OP, OUT
-from gradcli.explain.catalogue import Reason
-from gradcli.explain.missing.cuts import blocked_steps, cutting_causes
-from gradcli.explain.missing.scene import hop, is_part, origins, place_of
-from gradcli.explain.missing.watches import unwatched
-from gradcli.lang.running.log import Unrun
+from gradcli.engine.record.record import OP
+from gradcli.explain.catalogue import Cause, Fix, Reason
+from gradcli.explain.missing import changes
+from gradcli.explain.missing.cut_paths import (
+    PATHS,
+    blocked_steps,
+    cutting_causes,
+    path_causes,
+    smooth,
+)
+from gradcli.explain.missing.scene import place_of
+from gradcli.explain.missing.sources import (
+    SOURCES,
+    behind,
+    dead_code,
+    original_of,
+    unconnected,
+    untaken,
+    unwatched,
+)
+from gradcli.ops.kinds import STOP
 from gradcli.ops.values import dtype_of, is_float
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from gradcli.engine.record.record import Entry
+    from gradcli.explain.missing.outline import FixContext
     from gradcli.explain.missing.scene import Gap, Naming, Scene
 
 # Another value is meant, so it matters little whether this one is watched.
@@ -31,13 +46,6 @@ VAGUE = ("source-unrelated", "source-after-target", "target-constant")
 # No float can be kept where one of these made an integer; where one of those did, it can.
 MADE_DISCRETE = ("path-nondifferentiable", "path-value-independent")
 CASTS = ("path-dtype-cast", "source-dtype")
-# Code that did not run whatever a condition says.
-DEAD = {"loop": "a loop that ran zero times", "end": "code that never runs"}
-# The decision of a condition, and the quantity that has no slope then.
-DECIDED = {"branch": ("which branch runs", "a condition"),
-           "leave": ("when the loop ends", "a count of turns"),
-           "turn": ("how often the loop runs", "a count of turns"),
-           "loop": ("how often the loop runs", "a count of turns")}
 KINDS = {"string": "a text", "bool": "a truth value"}
 
 
@@ -60,9 +68,9 @@ def causes(scene: Scene, gap: Gap) -> list[Reason]:
         found += cutting_causes(scene, gap, between)
     elif not rebound and gap.own.isdisjoint(gap.targets) and (
             dtype_of(gap.value) not in KINDS):
-        found += [r for r in _no_way(scene, gap) if not found or r.code not in VAGUE]
+        found += [r for r in unconnected(scene, gap) if not found or r.code not in VAGUE]
     if not rebound and real and not any(r.code in ANOTHER for r in found) and (
-            _original(scene, gap) is None):
+            original_of(scene, gap) is None):
         found += unwatched(scene, gap, between)
     discrete = next((r for r in found if r.code in MADE_DISCRETE), None)
     if discrete is not None and all(r.code not in CASTS for r in found):
@@ -74,6 +82,32 @@ def causes(scene: Scene, gap: Gap) -> list[Reason]:
         found.append(Reason("source-unrelated", f"{gap.target} does not depend on"
                             f" {gap.source}", gap.source_span))
     return found
+
+
+def propose(context: FixContext, reason: Reason) -> list[Fix]:
+    """Return the fixes that may mend one cause, the smallest first; untried advice comes last."""
+    if reason.fixes:
+        return reason.fixes     # the cause brought its own advice
+    row = CAUSES[reason.code]
+    found = row.changes(context, reason) if row.changes is not None else []
+    if any(not fix.edits for fix in found):
+        return found
+    text = advice(context.scene, context.gap, reason)
+    return [*found, Fix(text)] if text else found
+
+
+def advice(scene: Scene, gap: Gap, reason: Reason, *, python: bool = False) -> str | None:
+    """Return what may be done about a cause, in terms of files or of Python."""
+    if reason.fixes:
+        return reason.fix
+    row = CAUSES[reason.code]
+    text = row.python if python and row.python is not None else row.advice
+    if callable(text):
+        return text(scene, gap, reason)
+    tape = gap.window.name if gap.window is not None else ""
+    if text is not None and "{tape}.watch" in text and not tape:
+        return f"--watch {gap.source}"
+    return text and text.format(tape=tape or "the tape", source=gap.source, target=gap.target)
 
 
 def kind_of(value: Any) -> str:
@@ -104,15 +138,15 @@ def _rebound(scene: Scene, gap: Gap) -> list[Reason]:
         if other.id in elsewhere and scene.above([other.id]).isdisjoint(gap.own):
             # The target uses a value that was not computed from the source.
             meant = gap.of(other)
-            return [_renamed(gap, other, own), *_also_cut(scene, meant),
+            return [_renamed(gap, other, own), *path_causes(scene, meant),
                     *unwatched(scene, meant, [])]
     if not gap.own.isdisjoint(above):
-        return _left_behind(scene, gap, own, others)
+        return _leftbehind(scene, gap, own, others)
     for other in reversed(others):
         meant = gap.of(other)
-        unrun = _dead_code(scene, meant, above) or _untaken(scene, meant, above)
+        unrun = dead_code(scene, meant, above) or untaken(scene, meant, above)
         if unrun is not None and other.id < own[0].id:
-            return [_renamed(gap, other, own), unrun, *_behind(scene, meant, unrun, above)]
+            return [_renamed(gap, other, own), unrun, *behind(scene, meant, unrun, above)]
     return []
 
 
@@ -129,7 +163,7 @@ def _renamed(gap: Gap, other: Naming, own: list[Naming]) -> Reason:
         related=[(other.span, f"the {name} that {gap.target} uses")])
 
 
-def _left_behind(scene: Scene, gap: Gap, own: list[Naming], others: list[Naming]
+def _leftbehind(scene: Scene, gap: Gap, own: list[Naming], others: list[Naming]
                  ) -> list[Reason]:
     """Return the causes if the name was a variable and is now a value that is not watched."""
     name, window = gap.source, gap.window
@@ -140,12 +174,7 @@ def _left_behind(scene: Scene, gap: Gap, own: list[Naming], others: list[Naming]
     return [Reason(
         "source-rebound", f"{name} was bound to a new value here, which is not a variable:"
         f" `{window.name}` does not watch it", own[-1].span, about=own[-1],
-        related=[(variable.span, "the variable")]), *_also_cut(scene, gap)]
-
-
-def _also_cut(scene: Scene, gap: Gap) -> list[Reason]:
-    """Return the causes that cut the paths from a source."""
-    return cutting_causes(scene, gap, blocked_steps(scene, gap))
+        related=[(variable.span, "the variable")]), *path_causes(scene, gap)]
 
 
 def _types(scene: Scene, gap: Gap) -> list[Reason]:
@@ -169,290 +198,50 @@ def _types(scene: Scene, gap: Gap) -> list[Reason]:
     return found
 
 
-# --- no way at all ----------------------------------------------------------------------------
+# --- advice and rows --------------------------------------------------------------------------
 
 
-def _no_way(scene: Scene, gap: Gap) -> list[Reason]:
-    above = scene.above(gap.targets)
-    for look in LOOKS:
-        found = look(scene, gap, above)
-        if found is not None:
-            return [found, *_behind(scene, gap, found, above),
-                    *(_of_origin(scene, gap, above) if look is _copy else ())]
-    newest = max(gap.targets, default=0)
-    original = _original(scene, gap)
-    if original is not None:
-        return [Reason(
-            "source-unrelated", f"{gap.source} is taken from {original.name}, on which"
-            f" {gap.target} does not depend", gap.source_span or gap.target_span,
-            about=_leaves(scene, above))]
-    if scene.maker(newest) is not None and min(gap.own) > newest and gap.kind != "input":
-        return [Reason(
-            "source-after-target", f"{gap.source} was made after {gap.target}, which cannot"
-            " depend on it", gap.source_span,
-            related=[(gap.target_span, f"{gap.target} is computed here")])]
-    leaves = _leaves(scene, above)
-    if not leaves:
-        below = scene.below(gap.own)
-        before = [(n.span, f"this {n.name} depends on {gap.source}") for n in scene.namings
-                  if n.name == gap.target and n.id in below and n.span is not None]
-        again = "was bound again, to" if before else "is"
-        return [Reason(
-            "target-constant", f"{gap.target} {again} a fixed number: nothing that varies went"
-            " into it", gap.target_span, related=before[-1:], about=_meant(scene, gap))]
-    uses = [(place_of(e), "used here, but not on the way to the target")
-            for e in scene.uses(gap.own) if place_of(e) is not None]
-    return [Reason(
-        "source-unrelated", f"{gap.target} does not depend on {gap.source}",
-        gap.source_span or gap.target_span, related=list(dict.fromkeys(uses))[:3],
-        about=leaves)]
+def _kept_float(scene: Scene, gap: Gap, reason: Reason) -> str | None:
+    """Return advice about a target of whole numbers, by the operation that made it."""
+    maker = reason.about
+    if maker is None or maker[OP].kind != STOP or maker[OP].name == "cast_other":
+        return "keep it a float"
+    return smooth(scene, maker)     # it has no other answers, as `argmax`
 
 
-def _leaves(scene: Scene, above: set[int]) -> list[str]:
-    """Return the names of the inputs, constants and variables on which the target depends."""
-    return list(dict.fromkeys(
-        n.name for n in scene.namings if n.id in above and n.kind not in ("computed", "parameter")
-        and scene.maker(n.id) is None and not (above == {n.id} and n.kind == "literal")))
+def _meant(scene: Scene, gap: Gap, reason: Reason) -> str | None:
+    return f"did you mean {reason.about}?" if reason.about else None
 
 
-def _meant(scene: Scene, gap: Gap) -> str | None:
-    """Return the last name that depends on the source and is unused, the likely target, or None."""
-    used = {i for entry in scene.entries for i in entry[IDS]}
-    below = scene.below(gap.own) - gap.own
-    names = [n.name for n in scene.namings if n.id in below and n.id not in used
-             and n.name != gap.target]
-    return names[-1] if names else None
-
-
-def _derivative_constant(scene: Scene, gap: Gap, above: set[int]) -> Reason | None:
-    for id in above:
-        known = scene.derived.get(id)
-        if known is not None and not scene.above([known[0]]).isdisjoint(gap.own):
-            maker = scene.maker(known[0])
-            return Reason(
-                "derivative-constant", "the first derivative does not depend on"
-                f" {gap.source}: the second one is 0", (place_of(maker) if maker is not None
-                                                        else None) or gap.target_span)
-    return None
-
-
-def _downstream(scene: Scene, gap: Gap, above: set[int]) -> Reason | None:
-    if scene.above(gap.own).isdisjoint(gap.targets):
-        return None
-    computed = [(gap.source_span, f"{gap.source} is computed here")]
-    return Reason(
-        "source-downstream", f"{gap.source} is computed from {gap.target}, not the other"
-        " way round", gap.asked_at or gap.source_span,
-        related=computed if gap.asked_at is not None else [])
-
-
-def _copy(scene: Scene, gap: Gap, above: set[int]) -> Reason | None:
-    """Return the cause if the source is a copy or a part of a value that the target was made of."""
-    for maker, origin in origins(scene, gap.own):
-        if origin in above:
-            return _copied(scene, gap, maker, origin, above)
-    return None
-
-
-def _original(scene: Scene, gap: Gap) -> Naming | None:
-    """Return the name of the value that a source was copied from after the target was made."""
-    newest = max(gap.targets, default=0)
-    return None if min(gap.own, default=0) <= newest else next(
-        (scene.naming({origin}) for _, origin in origins(scene, gap.own) if origin <= newest),
-        None)
-
-
-def _of_origin(scene: Scene, gap: Gap, above: set[int]) -> list[Reason]:
-    """Return the causes that cut the paths from the original that the source was taken from."""
-    for _, origin in origins(scene, gap.own):
-        naming = scene.naming({origin})
-        if origin in above and naming is not None:
-            meant = gap.of(naming)
-            meant.source = naming.name
-            return _also_cut(scene, meant)
-    return []
-
-
-def _copied(scene: Scene, gap: Gap, maker: Entry, origin: int, above: set[int]) -> Reason:
-    inner = scene.maker(origin)
-    if inner is not None and getattr(inner[OP], "custom", False):
-        return Reason(
-            "path-custom-internal", f"{gap.source} is a value that `{inner[OP].name}` returns"
-            f" beside the one that {gap.target} uses", place_of(inner), abouts=[inner])
-    name = scene.name(origin)
-    what = "a part" if is_part(maker) else "a copy"
-    uses = [place_of(entry) for entry in scene.uses([origin])
-            if entry[OUT] in above and entry is not maker and place_of(entry) is not None]
-    return Reason(
-        "source-is-copy", f"{gap.source} is {what} of {name or 'a value'}; {gap.target} was"
-        f" made with {name or 'that value'} itself", place_of(maker), about=name,
-        related=[(use, "this is what the target uses") for use in uses[:1]])
-
-
-def _of_source(scene: Scene, gap: Gap, ids: set[int]) -> bool:
-    return not scene.above(ids).isdisjoint(gap.own)
-
-
-def _dead_code(scene: Scene, gap: Gap, above: set[int]) -> Reason | None:
-    for unrun in scene.unrun:
-        if unrun.what in DEAD and scene.decides(gap, above, unrun) and _of_source(
-                scene, gap, unrun.unread):
-            return Reason("source-in-dead-code", f"{gap.source} is used only in"
-                          f" {DEAD[unrun.what]}", unrun.span, about=unrun)
-    return None
-
-
-def _untaken(scene: Scene, gap: Gap, above: set[int]) -> Reason | None:
-    found = {unrun.skipped: unrun for unrun in scene.unrun if unrun.what in ("branch", "leave")
-             and scene.decides(gap, above, unrun) and _of_source(scene, gap, unrun.unread)}
-    if not found:
-        return None
-    unrun = max(found.values(), key=lambda one: one.time)
-    also = "the condition and in " if _decided(scene, gap, above) is not None else ""
-    said = "branches that were not taken" if len(found) > 1 else "the branch that was not taken"
-    if len(found) == 1 and unrun.holds is not None:
-        said += f": the condition is {'true' if unrun.holds else 'false'}"
-    return Reason("source-untaken-branch", f"{gap.source} is used only in {also}{said}",
-                  unrun.span, about=unrun,
-                  related=[(one.skipped, "this did not run") for one in found.values()])
-
-
-def _condition_only(scene: Scene, gap: Gap, above: set[int]) -> Reason | None:
-    unrun = _decided(scene, gap, above)
-    if unrun is None:
-        return None
-    said, slope = DECIDED.get(unrun.what, DECIDED["branch"])
-    return Reason("source-condition-only", f"{gap.source} only decides {said}; {slope} has no"
-                  " slope", unrun.span, about=unrun.what)
-
-
-def _decided(scene: Scene, gap: Gap, above: set[int]) -> Unrun | None:
-    """Return the last code that did not run because of the source; None if there is none."""
-    return next((unrun for unrun in reversed(scene.unrun) if scene.decides(
-        gap, above, unrun) and _of_source(scene, gap, _deciding(scene, unrun))), None)
-
-
-def _attribute(scene: Scene, gap: Gap, above: set[int]) -> Reason | None:
-    """Return the cause if the source is written inside an operation on the path without being an
-    operand: an index, a shape.
-    """
-    placed = [(place, entry) for entry in scene.entries for place in [place_of(entry)]
-              if place is not None and type(place[0]) is int]   # Python's places do not nest
-    below = scene.below(gap.own)
-    for one, inner in placed:
-        around = [(place[1] - place[0], entry[OUT], entry) for place, entry in placed
-                  if place[0] <= one[0] and one[1] <= place[1] and place != one
-                  ] if inner[OUT] in below else []
-        entry = min(around)[2] if around else None
-        if entry is not None and entry[OUT] in above and entry[ATTRIBUTES]:
-            return Reason(
-                "source-condition-only", f"{gap.source} only decides an index or a shape in"
-                f" `{scene.written(entry)}`; a whole number has no slope", place_of(entry),
-                about="index")
-    return None
-
-
-def _deciding(scene: Scene, unrun: Unrun) -> set[int]:
-    """Return the ids of the values that decided whether code ran: a condition, or the values
-    computed in the head of a loop.
-    """
-    if unrun.condition is not None:
-        return {unrun.condition}
-    return scene.made_at(unrun.span, unrun.time) | unrun.read if (
-        unrun.what in ("turn", "loop")) else set()
-
-
-def _not_picked(scene: Scene, gap: Gap, above: set[int]) -> Reason | None:
-    for picked in reversed(scene.picked):
-        if not picked.chosen.isdisjoint(above) and _of_source(scene, gap, picked.rejected):
-            return Reason(
-                "source-not-picked", f"{gap.source} took part in a choice, and another value"
-                " was picked", picked.span)
-    return None
-
-
-def _shadowed(scene: Scene, gap: Gap, above: set[int]) -> Reason | None:
-    for name, place, what in scene.hiding:
-        meant = any(n.name == name and n.id in gap.own
-                    and scene.scope(n.span) == scene.scope(place) for n in scene.namings)
-        if name == gap.source and place != gap.source_span and not meant and (
-                scene.hides(gap, above, place)):
-            return Reason(
-                "source-shadowed", f"{what} is called {name} too and hides the one that was asked"
-                " for", place, about=name,
-                related=[(gap.source_span, f"the {name} that was asked for")])
-    return None
-
-
-def _bound_again(scene: Scene, gap: Gap, above: set[int]) -> Reason | None:
-    """Return the cause if a name depended on the source and was bound to another value before the
-    target used it; of several names the one nearest the target.
-    """
-    below = scene.below(gap.own)
-    before: dict[tuple[str, object], Naming] = {}
-    found: tuple[Naming, Naming] | None = None
-    lost_names = {naming.name for naming in scene.namings if naming.id in below}
-    for naming in sorted([*scene.namings, *scene.read_as(lost_names, above)],
-                         key=lambda naming: naming.time):
-        key = naming.name, scene.scope(naming.span)
-        lost = before.get(key)
-        if naming.id in below:
-            before[key] = naming
-        elif lost is not None and lost.span is not None and naming.kind != "parameter":
-            if not scene.in_one_call(lost.span, naming.span):
-                del before[key]
-            elif naming.id in above and naming.span not in (None, lost.span) and (
-                    found is None or found[0] is not lost):
-                found = lost, naming
-    if found is None or found[0].name == gap.source:
-        return None
-    lost, naming = found
-    if naming.kind == "literal" and naming.id in gap.targets:
-        return None  # that the target is a fixed number says more
-    name = naming.name
-    assert naming.span is not None
-    assert lost.span is not None
-    in_loop = naming.span < lost.span
-    how = "begins anew here in each turn of the loop" if in_loop else (
-        "was bound to a new value here")
-    which = "that one" if naming.id in gap.targets or name == gap.target else (
-        f"{gap.target} uses that one, which")
-    return Reason(
-        "path-rebound", f"{name} {how}; {which} does not depend on {gap.source}", naming.span,
-        f"bind {name} before the loop" if in_loop else "give the new value a name of its own",
-        related=[(lost.span, f"this {name} depends on {gap.source}")])
-
-
-LOOKS = (_derivative_constant, _downstream, _copy, _dead_code, _untaken, _not_picked,
-         _condition_only, _attribute, _shadowed, _bound_again)
-
-
-def _behind(scene: Scene, gap: Gap, reason: Reason, above: set[int]) -> list[Reason]:
-    """Return the causes that would cut the path if the code that did not run had run."""
-    unrun = reason.about
-    if not isinstance(unrun, Unrun):
-        return []
-    made = {n.id for n in scene.namings if n.id in above and (
-        n.name in unrun.binds if unrun.binds is not None
-        else n.span is not None and scene.line(n.span) == scene.line(unrun.span))}
-    hops: list[Entry] = []
-    ends: set[int] = set()
-    for start in unrun.unread:
-        for end in made or gap.targets:
-            there = end
-            if end <= start:
-                # The name was bound to what is older than what would have been read: what uses it
-                # is looked at as if it came after that. Ids are whole numbers, so this one is free.
-                there = start + 0.5  # type: ignore[assignment]
-                hops += [_with(entry, end, there) for entry in scene.uses([end])
-                         if entry[OUT] > start]
-                ends |= {there} if end in gap.targets else set()
-            hops.append(hop(reason.code, "", start, there, unrun.span))
-    more, asked = scene.extended(hops), gap.reaching(ends)
-    return cutting_causes(more, asked, blocked_steps(more, asked))
-
-
-def _with(entry: Entry, old: int, new: int) -> Entry:
-    """Return an entry that reads the value `new` in place of `old`."""
-    ids = tuple([new if i == old else i for i in entry[IDS]])
-    return (*entry[:IDS], ids, *entry[IDS + 1:])  # type: ignore[return-value]
+_OTHERS = (
+    Cause("source-dtype",
+          "The source is an integer, a truth value or a text: only floating point numbers have"
+          " slopes.",
+          changes=changes.dtype, advice="make {source} a float", python="make it a float: 3.0"),
+    Cause("source-rebound",
+          "The name was bound to a new value, and the target was computed from the old one.",
+          changes=changes.rebound, advice="give the new value a name of its own"),
+    Cause("target-constant",
+          "The target is a fixed number: nothing that could be varied went into it.",
+          advice=_meant),
+    Cause("target-dtype",
+          "The target is an integer, a truth value or a text: it moves in jumps and has no slope.",
+          changes=changes.target_dtype, advice=_kept_float),
+    Cause("target-empty",
+          "The list of targets is empty.",
+          advice="put a target into the list"),
+    Cause("forward-wrong-order",
+          "Two forward accumulators were asked in the wrong order: ask the inner one first.",
+          changes=changes.swap_accumulators,
+          advice="ask the inner one first: outer.jvp(inner.jvp(y))"),
+    Cause("path-no-rule",
+          "On the path stands an operation whose derivative nobody wrote: an error, not a None.",
+          error="E0503"),
+    Cause("tape-consumed",
+          "A tape without `persistent=true` answers once, and this was the second question: an"
+          " error.",
+          error="E0501"),
+    Cause("tape-not-entered",
+          "Nothing was being recorded where the question stands: an error.",
+          error="E0502"))
+CAUSES = {row.code: row for row in (*SOURCES, *PATHS.values(), *_OTHERS)}

@@ -7,10 +7,9 @@ from functools import lru_cache
 from gradcli.engine.record.record import PLACE
 from gradcli.engine.record.structure import flatten
 from gradcli.engine.record.tensor import value_of
-from gradcli.explain.missing.causes import causes
+from gradcli.explain.missing.causes import causes, propose
 from gradcli.explain.missing.file_scene import gap_of, scene_of
-from gradcli.explain.missing.fixes import propose, trial_runs, tried
-from gradcli.explain.missing.harm import harms
+from gradcli.explain.missing.fixes import harms, trial_runs, tried
 from gradcli.explain.missing.outline import FixContext, Outline
 from gradcli.explain.missing.scene import Gap
 from gradcli.lang.running.calls import NoGradient
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
 #
 # The program runs a second time and keeps everything. `causes` finds what holds, `propose` what may
 # be written instead, `tried` whether that brings the gradient back. Codes are those of
-# `gradcli.explain.catalogue`.
+# `gradcli.explain.missing.causes`.
 
 def of_named(program: Program, at: Mapping[str, Any], run: Run, target: Target, binding: Binding,
              again: Again, *, tape: str | None = None, unwatched: bool = False,

@@ -53,6 +53,7 @@ class FileScene(Scene):
     def __init__(self, outline: Outline, bodies: dict[str, Span], *parts: Any) -> None:
         super().__init__(*parts)
         self.outline = outline
+        self.text = outline.text
         self.bodies = bodies
         self._known: dict[tuple[str, frozenset[int]], Names] = {}
         self._outer = [(first, place) for first, place in self.calls if self.scope(place) is None]

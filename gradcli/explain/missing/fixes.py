@@ -1,26 +1,23 @@
-"""Fixes for each cause: changes of the program's text, proposed and then tried, the smallest first.
+"""Fixes tried before they are offered: applied to a copy of the text, run, asked the same question.
 
-A cause without a function in `PROPOSALS` has no mechanical fix; its advice is a sentence in
-`ADVICE`, or none.
+All causes of one None are mended at once: lifting one of two proves nothing. A fix that changes
+the value of the target, or anything else that the file says, is none: both programs run to the end,
+and the changed one is given None as answer wherever the original got None; then everything that
+either of them says has to be the same.
 """
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 from itertools import combinations, islice, product
 from math import inf
 
 from gradcli.base.errors import GradcliError
-from gradcli.engine.record.record import IDS, OP, OUT
-from gradcli.explain.catalogue import Fix
-from gradcli.explain.missing import changes
-from gradcli.explain.missing.cuts import is_inside, taken_up
-from gradcli.explain.missing.line_edits import out_of_pause
+from gradcli.engine.record.structure import flatten
+from gradcli.engine.record.tensor import value_of
 from gradcli.explain.missing.outline import applied
-from gradcli.explain.missing.scene import Hop, place_of
-from gradcli.explain.written import LONGEST, operands_of, term
-from gradcli.ops.kinds import STOP
+from gradcli.lang.running.calls import NoGradient, is_number
+from gradcli.lang.running.instructions import same
 from gradcli.ops.values import is_float
 
 TYPE_CHECKING = False
@@ -28,190 +25,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
-    from gradcli.engine.record.record import Entry
-    from gradcli.explain.catalogue import Edit, Reason
-    from gradcli.explain.missing.outline import FixContext
-    from gradcli.explain.missing.scene import Gap, Scene
-    from gradcli.lang.running.log import Log
+    from gradcli.explain.catalogue import Edit, Fix, Reason
+    from gradcli.lang.running.log import Asked, Log
     from gradcli.lang.running.program import Program
-    from gradcli.lang.running.run import Run
+    from gradcli.lang.running.run import Options, Printed, Run
 
-    Proposals = Callable[[FixContext, Reason], list[Fix]]
     # The values of the target and the gradient; None: the question was not reached.
     Again = Callable[[Program], tuple[list[Any], Any] | None]
-
-# In files as in Python.
-ASKED_ZERO = 'ask for 0: unconnected_gradients="zero"'
-ADVICE = {
-    "path-custom-none": "return a gradient for this argument",
-    "path-dtype-cast": "keep it a float",
-    "path-gradient-not-recorded": "move the line into the block of {tape}",
-    "path-left-engine": "use the operation without np.",
-    "path-outside-tape": "move the line into the block of {tape}",
-    "path-reset": "reset before the line",
-    "path-state-write": "bind a new name to it, without var or assign",
-    "path-value-independent": "use its values, not only its shape",
-    "path-step-function": "ask for 0: --unconnected zero",
-    "path-stop-gradient": "remove stop_gradient",
-    "path-stop-recording": "move the line out of the block",
-    "source-auto-watch-off": "{tape}.watch({source})",
-    "source-condition-only": "a smooth gate, such as sigmoid(k*(a - b)) for a > b",
-    "source-constant-unwatched": "{tape}.watch({source})",
-    "source-downstream": "swap target and source",
-    "source-dtype": "write a number with a point: 3.0",
-    "source-in-dead-code": "let that code run",
-    "source-is-copy": "ask for the original",
-    "source-nontrainable": "{tape}.watch({source})",
-    "source-not-picked": "a smooth choice, such as softmax weights; max(a, b) of the language gives"
-                         " 0 instead",
-    "source-not-watched-on-this-tape": "{tape}.watch({source})",
-    "source-rebound": "give the new value a name of its own",
-    "source-shadowed": "rename one of the two",
-    "source-untaken-branch": "where(c, a, b) computes both branches",
-    "source-after-target": "compute {target} after {source}",
-    "source-watch-reset": "watch it again after the reset",
-    "source-watched-late": "watch it before the line that uses it",
-    "target-consumed": "write persistent=true",
-    "target-dtype": "keep it a float",
-    "target-empty": "put a target into the list",
-    "forward-wrong-order": "ask the inner one first: outer.jvp(inner.jvp(y))",
-}
-
-
-def propose(context: FixContext, reason: Reason) -> list[Fix]:
-    """Return the fixes that may mend one cause, the smallest first; untried advice comes last."""
-    if reason.fixes:
-        return reason.fixes     # the cause brought its own advice
-    proposals = PROPOSALS.get(reason.code)
-    found = proposals(context, reason) if proposals is not None else []
-    if any(not fix.edits for fix in found):
-        return found
-    advice = OWN_ADVICE.get(reason.code, _advice)(context, reason)
-    return [*found, Fix(advice)] if advice else found
-
-
-def _advice(context: FixContext, reason: Reason) -> str | None:
-    gap = context.gap
-    tape = gap.window.name if gap.window is not None else ""
-    text = ADVICE.get(reason.code)
-    if text is None:
-        return None
-    if "{tape}.watch" in text and not tape:
-        return f"--watch {gap.source}"
-    if "--unconnected" in text and gap.asked_at is not None:
-        # A question of the file has an option of its own; a slope `f'(x)` has none.
-        asked = context.text[slice(*gap.asked_at)]
-        return ASKED_ZERO if re.match(r"\w+\.(gradient|jacobian|jvp)\(", asked) else None
-    return text.format(tape=tape or "the tape", source=gap.source,
-                       target=gap.target)
-
-
-def _unrelated(context: FixContext, reason: Reason) -> str | None:
-    names = [name for name in reason.about or () if name != context.gap.target]
-    if not names:
-        return None
-    return f"ask for what {context.gap.target} depends on: {', '.join(names[:4])}"
-
-
-def _kept_float(context: FixContext, reason: Reason) -> str | None:
-    return _smooth(context, reason.about) if is_discrete(reason.about) else ADVICE[reason.code]
-
-
-def is_discrete(maker: Entry | None) -> bool:
-    """Return whether a value was made by an operation with integer answers only, as `argmax`."""
-    return maker is not None and maker[OP].kind == STOP and maker[OP].name != "cast_other"
-
-
-def _substitute(context: FixContext, reason: Reason) -> str | None:
-    return _smooth(context, reason.abouts[0])
-
-
-def _smooth(context: FixContext, entry: Entry) -> str | None:
-    """Return advice to use the row's substitute, with the user's own operands if they are short."""
-    op, span = entry[OP], place_of(entry)
-    if not op.substitute:
-        return None
-    parts = operands_of(context.text, span) if span is not None else []
-    if not parts or sum(map(len, parts)) > LONGEST or any("\n" in part for part in parts):
-        parts = [p.lstrip("*") for p in op.parameters] or ["a", "b"]
-    parts += ["a", "b"][len(parts):]
-    return f"a smooth substitute: {op.substitute.format(*map(term, parts))}"
-
-
-def _gate(context: FixContext, reason: Reason) -> str | None:
-    return gate(reason)
-
-
-def gate(reason: Reason) -> str | None:
-    """Return advice about a condition on the source; of a loop, to let all turns run."""
-    if reason.about == "index":
-        return None
-    if reason.about == "branch":
-        return ADVICE[reason.code]
-    return "let all turns run and weigh each with a smooth gate, such as sigmoid(n - k) for k < n"
-
-
-def _original(context: FixContext, reason: Reason) -> str | None:
-    return f"ask for {reason.about or 'the original'} itself"
-
-
-def _float(context: FixContext, reason: Reason) -> str | None:
-    # Numbers of a file are floats, unless something made them integers.
-    return f"make {context.gap.source} a float"
-
-
-def _meant(context: FixContext, reason: Reason) -> str | None:
-    return f"did you mean {reason.about}?" if reason.about else None
-
-
-def of_custom(scene: Scene, gap: Gap, hop: Entry) -> str:
-    """Return advice about a source that a custom function computes inside or reads from outside."""
-    if isinstance(hop[OP], Hop) and not is_inside(scene, gap, hop):
-        return f"make {taken_up(scene, gap, hop)} an argument of {hop[OP].name}"
-    call = scene.maker(hop[OUT])
-    known = [name for name in map(scene.name, call[IDS] if call is not None else ()) if name]
-    return f"ask for {' or '.join(known) or 'its arguments'} instead"
-
-
-def _arguments(context: FixContext, reason: Reason) -> str | None:
-    return of_custom(context.scene, context.gap, reason.abouts[0])
-
-
-OWN_ADVICE: dict[str, Callable[[FixContext, Reason], str | None]] = {
-    "source-dtype": _float, "source-is-copy": _original, "source-unrelated": _unrelated,
-    "source-condition-only": _gate, "path-nondifferentiable": _substitute,
-    "target-dtype": _kept_float, "path-custom-internal": _arguments, "target-constant": _meant}
-PROPOSALS: dict[str, Proposals] = {
-    "forward-wrong-order": changes.swap_accumulators,
-    "path-dtype-cast": changes.cast,
-    "path-gradient-not-recorded": changes.into_block,
-    "path-left-engine": changes.declared,
-    "path-outside-tape": changes.into_block,
-    "path-reset": changes.without_reset,
-    "path-state-write": changes.state,
-    "path-step-function": changes.step,
-    "path-stop-gradient": changes.stop_gradient,
-    "path-stop-recording": out_of_pause,
-    "source-auto-watch-off": changes.automatic,
-    "source-constant-unwatched": changes.constant,
-    "source-downstream": changes.swap,
-    "source-dtype": changes.dtype,
-    "source-is-copy": changes.copy,
-    "source-nontrainable": changes.nontrainable,
-    "source-not-watched-on-this-tape": changes.watch,
-    "source-rebound": changes.rebound,
-    "source-shadowed": changes.rename,
-    "source-untaken-branch": changes.both_arms,
-    "source-watch-reset": changes.watch_again,
-    "source-watched-late": changes.watch_late,
-    "target-consumed": changes.persistent,
-    "target-dtype": changes.target_dtype,
-}
-# --------------------------------------------------------------------------------------------------
-# Fixes tried before they are offered: applied to a copy of the text, run, asked the same question.
-#
-# All causes of one None are mended at once: lifting one of two proves nothing. A fix that changes
-# the value of the target, or anything else that the file says, is none.
 
 MAX_TRIALS = 12
 # The budget in steps for all trials of one run: of a long program only a few are tried.
@@ -222,6 +42,9 @@ MAX_KEPT = 4
 NO_MEND = ("path-nondifferentiable", "path-value-independent")
 # These fixes ask for another gradient, so that the target changes.
 ASKS_ANEW = ("source-downstream", "forward-wrong-order")
+# A rewritten formula is rounded elsewhere.
+RTOL, ATOL = 1e-9, 1e-12
+WATCHED = "watched_variables"
 
 
 class TrialRuns:
@@ -365,3 +188,109 @@ def _same(a: list[Any], b: list[Any]) -> bool:
         elif not (x == y or (x != x and y != y) or abs(x - y) <= 1e-12*max(abs(x), abs(y)) < inf):
             return False
     return True
+
+
+# --- nothing else changes ---------------------------------------------------------------------
+
+
+class Outputs:
+    """All that a run says: printed values, expectations met or not, values of bare expressions,
+    answers to its questions (None for a missing one), and whether it ran to its end.
+    """
+
+    __slots__ = ("answers", "ended", "expects", "prints", "results")
+
+    def __init__(self, run: Run, prints: list[Any]) -> None:
+        assert run.log is not None
+        self.prints = prints
+        self.expects = [expect.holds for expect in run.expects]
+        self.results = [v for v in map(_plain, run.results.values()) if v is not None]
+        self.answers = [[_plain(g) for g in flatten(q.found)] for q in run.log.questions]
+        self.ended = run.log.ended
+
+    def agrees_with(self, other: Outputs) -> bool:
+        """Return whether another run says the same; it may answer what is missing here."""
+        return (
+            self.ended == other.ended and _agree(self.prints, other.prints)
+            and self.expects == other.expects and len(self.answers) == len(other.answers)
+            and all(len(a) == len(b) and all(x is None or _agree(x, y) for x, y in
+                                             zip(a, b, strict=True))
+                    for a, b in zip(self.answers, other.answers, strict=True))
+            and _among(self.results, other.results))
+
+
+def harms(program: Program, at: Mapping[str, Any], run: Run, changed: Program) -> bool:
+    """Return whether the changed program says anything else than the original, apart from
+    derivatives that the original lacks.
+
+    run: a logged run of the original, in which results are cached.
+    """
+    log = run.log
+    assert log is not None
+    if "outputs" not in log.made:
+        # The run may have ended before its end.
+        whole, outputs = _outputs(program, at, {}, run.options)
+        assert whole.log is not None
+        log.made["outputs"] = outputs
+        missing = log.made["given"] = {
+            number: given for number, question in enumerate(whole.log.questions)
+            if (given := _missing(question))}
+        for number, given in missing.items():
+            for k in given:
+                outputs.answers[number][k] = None
+    found = trial_runs(log).run(("harm", changed.source.text), lambda: _outputs(
+        changed, at, log.made["given"], run.options)[0])
+    assert found.log is not None
+    before: Outputs = log.made["outputs"]
+    # `expect` and comparisons of what has no items with lists refuse.
+    try:
+        return not before.agrees_with(found.log.made["outputs"])
+    except GradcliError:
+        return True
+
+
+def _outputs(program: Program, at: Mapping[str, Any], given: Mapping[int, Mapping[int, Any]],
+             options: Options) -> tuple[Run, Outputs]:
+    prints: list[Any] = []
+
+    def output(printed: Printed) -> None:
+        # The list of watched variables is what a watch is meant to change.
+        told = WATCHED not in program.source.text[slice(*printed.span)]
+        prints.append([_plain(value) for value in printed.values] if told else None)
+
+    run = program.logged_run(at, output, given=given, **options)
+    assert run.log is not None
+    outputs = run.log.made["outputs"] = Outputs(run, prints)
+    return run, outputs
+
+
+def _missing(question: Asked) -> dict[int, Any]:
+    """Return by number the answers to a question that are None, or 0 because that was asked for."""
+    zero = "unconnected_gradients" in question.arguments()[1]
+    return {k: g for k, g in enumerate(flatten(question.found))
+            if isinstance(g, NoGradient) or (zero and not _any(value_of(g)))}
+
+
+def _any(value: Any) -> bool:
+    return bool(value.any() if hasattr(value, "any") else value)
+
+
+def _plain(value: Any) -> Any:
+    """Return a snapshot of a value, since a variable may change later."""
+    if value is None or isinstance(value, (str, NoGradient)):
+        return value if isinstance(value, str) else None
+    if isinstance(value, dict):
+        return {k: _plain(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple, range)):
+        return [_plain(v) for v in value]
+    return value_of(value) if is_number(value) else type(value).__name__
+
+
+def _agree(a: Any, b: Any) -> bool:
+    return same(a, b, RTOL, ATOL)
+
+
+def _among(values: Sequence[Any], others: Sequence[Any]) -> bool:
+    """Return whether the values occur among the others in the same order."""
+    rest = iter(others)
+    return all(any(_agree(value, other) for other in rest) for value in values)

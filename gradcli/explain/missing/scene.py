@@ -148,12 +148,13 @@ class Scene:
     functions: their locations.
     written: returns the text of an operation.
     line: returns a key common to all locations in one statement.
+    text: of the file; "" of Python code.
     """
 
     __slots__ = ("_above", "_begun", "_latest", "_made", "_makers", "_names", "_placed", "_users",
                  "calls",
                  "derived", "entries", "functions", "hiding", "line", "namings", "picked",
-                 "questions", "unrun", "written")
+                 "questions", "text", "unrun", "written")
 
     def __init__(self, entries: Iterable[Entry], namings: Sequence[Naming] = (),
                  questions: Sequence[tuple[int, int, Any]] = (),
@@ -165,6 +166,7 @@ class Scene:
                  line: Callable[[Any], Any] = lambda place: place) -> None:
         self.written = written
         self.line = line
+        self.text = ""
         self.calls = calls
         self.functions = functions
         self.unrun = unrun

@@ -15,8 +15,7 @@ from gradcli.engine.record.tensor import Tensor
 from gradcli.engine.record.variable import Variable
 from gradcli.engine.sweeps import constant, derivatives, reach
 from gradcli.explain import catalogue as reasons
-from gradcli.explain.missing.causes import causes
-from gradcli.explain.missing.fixes import ADVICE, ASKED_ZERO, gate, is_discrete, of_custom
+from gradcli.explain.missing.causes import advice, causes
 from gradcli.explain.missing.scene import Gap, Window, place_of
 from gradcli.explain.python import text as python_text
 from gradcli.explain.python.names import LONGEST
@@ -34,20 +33,6 @@ if TYPE_CHECKING:
     from gradcli.engine.record.record import Entry, Record, Segment
     from gradcli.engine.tapes.accumulator import ForwardAccumulator
     from gradcli.engine.tapes.tape import GradientTape
-
-# Advice in terms of Python; that for all other causes is the same as for files.
-PYTHON_ADVICE = {
-    "path-left-engine": "use an operation of gradcli.ops, or the NumPy function on the tensor"
-                        " itself",
-    "path-state-write": "bind a new name to the result instead of assigning",
-    "path-step-function": ASKED_ZERO,
-    "source-dtype": "make it a float: 3.0",
-    "source-not-picked": "a smooth choice, or ops.maximum, which gives 0 instead",
-    "source-untaken-branch": "expected here; ops.where(c, a, b) computes both branches",
-    "target-consumed": "GradientTape(persistent=True)",
-    "path-nondifferentiable": "",
-    "derivative-constant": "",
-}
 
 
 class Reason:
@@ -249,46 +234,28 @@ def _constant(trace: PythonTrace, tape: GradientTape | None, targets: Iterable[i
 
 def _fix(reason: reasons.Reason, gap: Gap, scene: PythonScene, trace: PythonTrace
          ) -> str | None:
+    """Return the advice; where the text of the code shows more, in terms of that."""
     tape = gap.window.name if gap.window is not None else "the tape"
-    if reason.code in ("source-unrelated", "target-constant"):
-        names = [reason.about] if isinstance(reason.about, str) else list(reason.about or ())
-        names = [n for n in names if n != gap.target][:4]
-        if not names:
-            return None
-        return f"did you mean {names[0]}?" if reason.code == "target-constant" else (
-            f"ask for what {gap.target} depends on: {', '.join(names)}")
-    if reason.code == "path-custom-internal" and reason.abouts:
-        return of_custom(scene, gap, reason.abouts[0])
     if reason.code == "path-step-function":
         through = python_text.straight_through(scene.texts, place_of(reason.abouts[0]))
-        return through or PYTHON_ADVICE[reason.code]
+        if through:
+            return through
     if reason.code in ("path-outside-tape", "path-gradient-not-recorded"):
         function = scene.texts.scope(reason.span)
         around = scene.texts.around(gap.window.span) if gap.window is not None else []
         if hasattr(function, "name") and function not in around:
             return f"{python_text.to_call(scene.texts, reason.span)} in the block of {tape}"
     if reason.code == "source-rebound":
+        assigning = _assigning(reason, gap, scene, trace)
         # Who computes with the new value wants the gradient in that.
-        used = not gap.own.isdisjoint(scene.above(gap.targets))
-        return _assigning(reason, gap, scene, trace) or (
-            f"{tape}.watch({gap.source})" if used else ADVICE[reason.code])
-    if reason.fixes:
-        return reason.fix
-    if reason.code == "source-is-copy" and reason.about:
-        return f"ask for {reason.about} itself"
-    if reason.code == "source-condition-only":
-        return gate(reason)
-    if reason.code == "path-nondifferentiable":
-        return _smooth(reason.abouts[0])
-    if reason.code == "target-dtype" and is_discrete(reason.about):
-        return _smooth(reason.about)
+        if assigning or not gap.own.isdisjoint(scene.above(gap.targets)):
+            return assigning or f"{tape}.watch({gap.source})"
     if reason.code == "path-dtype-cast" and reason.abouts:
         kind = str(reason.abouts[0][ATTRIBUTES].get("dtype", ""))
         if kind.startswith("int"):
             return "keep it a float; x + stop_gradient(round(x) - x) rounds and passes the" \
                 " gradient"
-    text = PYTHON_ADVICE.get(reason.code, ADVICE.get(reason.code))
-    return text.format(tape=tape, source=gap.source, target=gap.target) if text else None
+    return advice(scene, gap, reason, python=True)
 
 
 def _assigning(reason: reasons.Reason, gap: Gap, scene: PythonScene, trace: PythonTrace
@@ -317,11 +284,3 @@ def _assigning(reason: reasons.Reason, gap: Gap, scene: PythonScene, trace: Pyth
             return None
     return None if made.isdisjoint(gap.own) else python_text.assigning(
         scene.texts.statement(place), name)
-
-
-def _smooth(entry: Entry) -> str | None:
-    """Return advice to use the row's substitute."""
-    op: Any = entry[OP]
-    arguments = [p.lstrip("*") for p in getattr(op, "parameters", ())] or ["a", "b"]
-    arguments += ["a", "b"][len(arguments):]
-    return f"a smooth substitute: {op.substitute.format(*arguments)}" if op.substitute else None
