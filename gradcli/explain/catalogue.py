@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
     from gradcli.base.errors import Span
     from gradcli.engine.record.record import Entry
-    from gradcli.explain.missing.outline import FixContext
     from gradcli.explain.missing.scene import Gap, Scene
 
     Edit = tuple[int, int, str]
     Find = Callable[[Scene, Gap, set[int]], "Reason | None"]
-    Changes = Callable[[FixContext, "Reason"], list["Fix"]]
+    # From a `FixContext`, which makes fixes itself.
+    Changes = Callable[[Any, "Reason"], list["Fix"]]
     Advice = Callable[[Scene, Gap, "Reason"], str | None]
 
 # Why a value or a gradient is NaN or infinite.
