@@ -53,10 +53,10 @@ class Environment:
         except (AttributeError, ValueError):
             return False
 
-    def color(self, stream: TextIO, wish: str) -> bool:
+    def color(self, stream: TextIO, choice: str) -> bool:
         """Decide if a stream is coloured: --color, then NO_COLOR, CLICOLOR_FORCE, TERM=dumb."""
-        if wish != "auto":
-            return wish == "always"
+        if choice != "auto":
+            return choice == "always"
         if self.variables.get("NO_COLOR"):
             return False
         if self.variables.get("CLICOLOR_FORCE", "0") not in ("", "0"):

@@ -264,7 +264,7 @@ def count(items: Named) -> int:
     return sum([1 for name, _, _ in items if name])
 
 
-def told(names: list[str], remark: dict[str, Any]) -> str:
+def sentence(names: list[str], remark: dict[str, Any]) -> str:
     """Return `dy/dx: the message (line 3)`, without a name if it concerns all."""
     who = listed(names)
     return f"{f'{who}: ' if who else ''}{remark['message']}{line(remark)}"

@@ -10,7 +10,7 @@ from __future__ import annotations
 from gradcli.render import entries, numbers
 from gradcli.render import page as parts
 from gradcli.render.numbers import visible
-from gradcli.render.page import Text, shown
+from gradcli.render.page import Phrase, shown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def _page(blocks: Sequence[parts.Block], digits: int | None) -> Iterator[str]:
     text = ""
     equations = False
     for block in blocks:
-        said = isinstance(block, parts.Causes | parts.Excerpt)
+        said = isinstance(block, parts.Causes | parts.Preformatted)
         if not (said and equations):        # what they say follows directly
             yield text
             text = ""
@@ -60,7 +60,7 @@ def _block(block: parts.Block, digits: int | None) -> str:
         # Typeset, not a comment: without it a point that is no solution would look like one.
         return f"{escaped(block.word)}\n"
     if isinstance(block, parts.Facts):
-        return _align([value.tex if isinstance(value, Text) else
+        return _align([value.tex if isinstance(value, Phrase) else
                        f"{_words(name)} &= {_value(value, digits)}" for name, value in block.rows])
     if isinstance(block, parts.Table):
         lines = [[_cell(value, digits) for value in row] for row in block.rows]
@@ -69,24 +69,24 @@ def _block(block: parts.Block, digits: int | None) -> str:
         return _align([_tex(line) for line in block.lines])
     if isinstance(block, parts.Causes):
         return _remarks(block.items)
-    if isinstance(block, parts.Excerpt):
+    if isinstance(block, parts.Preformatted):
         return "".join([f"% {visible(line)}\n" for line in block.lines])
     return _tex(block.text) + "\n" if isinstance(block, parts.Paragraph) else ""
 
 
 def _tex(text: str) -> str:
-    return text.tex if isinstance(text, Text) and text.tex else escaped(text)
+    return text.tex if isinstance(text, Phrase) and text.tex else escaped(text)
 
 
 def _words(text: str) -> str:
-    return text.tex if isinstance(text, Text) and text.tex else f"\\text{{{escaped(text)}}}"
+    return text.tex if isinstance(text, Phrase) and text.tex else f"\\text{{{escaped(text)}}}"
 
 
 def _cell(value: Any, digits: int | None) -> str:
     if isinstance(value, parts.Typed):
         return f"\\texttt{{{escaped(value)}}}"
     if isinstance(value, str):
-        return f"${value.tex}$" if isinstance(value, Text) and value.tex else escaped(value)
+        return f"${value.tex}$" if isinstance(value, Phrase) and value.tex else escaped(value)
     return "" if value is None else f"${_value(value, digits)}$"
 
 
@@ -200,5 +200,5 @@ def _align(lines: list[str]) -> str:
 
 def _remarks(items: entries.Named) -> str:
     return "".join([
-        visible(f"% {entries.told(names, remark)}") + "\n"
+        visible(f"% {entries.sentence(names, remark)}") + "\n"
         for names, _, remark, _ in [*entries.reasons(items), *entries.notes(items)]])

@@ -8,7 +8,7 @@ from __future__ import annotations
 from gradcli.render import entries
 from gradcli.render import page as parts
 from gradcli.render.numbers import visible
-from gradcli.render.page import Code, Page, Text, shown
+from gradcli.render.page import Code, Page, Phrase, shown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def _block(block: parts.Block, digits: int | None) -> str:
         return f"**{prose(block.word)}**{block.message and f': {prose(block.message)}'}\n"
     if isinstance(block, parts.Facts):
         return "".join([
-            f"- {prose(name) if isinstance(name, Text) else name}: {_inline([value], digits)}\n"
+            f"- {prose(name) if isinstance(name, Phrase) else name}: {_inline([value], digits)}\n"
             for name, value in block.rows])
     if isinstance(block, parts.Table):
         return table(

@@ -27,11 +27,11 @@ ENDS = (40, 10)     # rows of a long table that a terminal shows, first and last
 class Page:
     """An answer in the forms that its readers need. fields: names and values, for shells. records:
     one table, its head first, for spreadsheets. blocks: for people. screen: the blocks of a
-    terminal, if it has others, latex: those of LaTeX. told: what goes to standard error where a
+    terminal, if it has others, latex: those of LaTeX. messages: what goes to standard error where a
     format has no room for it. digits: of numbers for people; None for all.
     """
 
-    __slots__ = ("blocks", "digits", "fields", "latex", "records", "screen", "told")
+    __slots__ = ("blocks", "digits", "fields", "latex", "messages", "records", "screen")
 
     def __init__(self, digits: int | None = None, *, fields: Iterable[Sequence[str]] = (),
                  records: Iterable[Sequence[Any]] = (), blocks: Iterable[Block] = (),
@@ -43,10 +43,10 @@ class Page:
         self.blocks = blocks
         self.screen = screen
         self.latex = blocks if latex is None else latex
-        self.told: list[str] = []
+        self.messages: list[str] = []
 
 
-class Text(str):
+class Phrase(str):
     """A text that formats show differently. tex: in LaTeX. brief: on a terminal. style: there."""
 
     __slots__ = ("brief", "style", "tex")
@@ -54,7 +54,7 @@ class Text(str):
     style: str
     tex: str
 
-    def __new__(cls, text: str, tex: str = "", brief: str | None = None, style: str = "") -> Text:
+    def __new__(cls, text: str, tex: str = "", brief: str | None = None, style: str = "") -> Phrase:
         made = super().__new__(cls, text)
         made.tex = tex
         made.brief = text if brief is None else brief
@@ -62,7 +62,7 @@ class Text(str):
         return made
 
 
-class Code(Text):
+class Code(Phrase):
     """A formula, a name, or another text of a program."""
 
     __slots__ = ()
@@ -102,8 +102,8 @@ class Facts(NamedTuple):
 
 
 class Table:
-    """Columns below their heads: plain words, Text or a tuple of these. sides: "l" of texts, "r" of
-    numbers, for each. A cell is a text, a number, an array, None or a tuple of lines.
+    """Columns below their heads: plain words, Phrase or a tuple of these. sides: "l" of texts, "r"
+    of numbers, for each. A cell is a text, a number, an array, None or a tuple of lines.
 
     On a terminal columns that do not fit go below, those of texts at the left again, where it is
     `split`; or two columns of formulas are folded, those that are `soft`. wrong: rows that are
@@ -147,7 +147,7 @@ class Remark(NamedTuple):
 
 
 class Paragraph(NamedTuple):
-    """A sentence by itself; a Text where LaTeX has another."""
+    """A sentence by itself; a Phrase where LaTeX has another."""
 
     text: str
     gap: bool = False
@@ -170,7 +170,7 @@ class Causes(NamedTuple):
     gap: bool = False
 
 
-class Excerpt(NamedTuple):
+class Preformatted(NamedTuple):
     """Finished lines."""
 
     lines: list[str]
@@ -192,8 +192,8 @@ class Rich(NamedTuple):
     gap: bool = False
 
 
-Block = (Title | Verdict | Facts | Table | Remark | Paragraph | Equations | Causes | Excerpt | Grid
-         | Rich)
+Block = (Title | Verdict | Facts | Table | Remark | Paragraph | Equations | Causes | Preformatted
+         | Grid | Rich)
 
 
 def shown(value: Any, digits: int | None) -> str:

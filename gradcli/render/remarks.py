@@ -83,6 +83,6 @@ def text(answer: dict[str, Any]) -> str:
             out += [f"{head} {said}" if head else said for head, said in lines(
                 answer.get("file") or "", names, value, reason, at,
                 texts=answer.get("lines"), of=entries.count(items))]
-        out += [f"note: {entries.told(names, note)}"
+        out += [f"note: {entries.sentence(names, note)}"
                 for names, _, note, _ in entries.notes(items)]
     return "".join([visible(line) + "\n" for line in out])

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from gradcli.render import entries, layout, numbers, remarks
 from gradcli.render import page as parts
-from gradcli.render.page import MISSING, UNLIMITED, WRONG, Code, Table, Text
+from gradcli.render.page import MISSING, UNLIMITED, WRONG, Code, Phrase, Table
 from gradcli.render.view import GAP, NAME, View, widest
 
 TYPE_CHECKING = False
@@ -104,14 +104,14 @@ def _block(view: View, block: parts.Block) -> Iterator[Any]:
         yield hanging(view, block.head, block.text) if block.head else view.text(
             block.text, block.style)
     elif isinstance(block, parts.Paragraph):
-        yield view.cell(fold(block.text, view.width)) if isinstance(block.text, Text) else (
+        yield view.cell(fold(block.text, view.width)) if isinstance(block.text, Phrase) else (
             view.text(block.text))
     elif isinstance(block, parts.Equations):
         indent = block.lines[0].index(" = ") + 3
         yield view.cell([text for line in block.lines for text in _hung(line, view.width, indent)])
     elif isinstance(block, parts.Causes):
         yield from _causes(view, block)
-    elif isinstance(block, parts.Excerpt):
+    elif isinstance(block, parts.Preformatted):
         yield view.cell(block.lines, block.style)
     elif isinstance(block, parts.Grid):
         yield view.table(block.columns)
@@ -150,7 +150,7 @@ def _causes(view: View, causes: parts.Causes) -> Iterator[Any]:
                 of=entries.count(causes.items), width=view.width):
             yield hanging(view, head, text) if head else view.text(text)
     for names, _, note, _ in notes:
-        yield hanging(view, "note:", entries.told(names, note))
+        yield hanging(view, "note:", entries.sentence(names, note))
     if view.summarised:
         yield hanging(view, "note:", f"arrays of more than {layout.SUMMARISED} elements are"
                       " summarised; --format csv lists every element")
@@ -319,7 +319,7 @@ def _columns(view: View, table: Table, at: list[int], limit: int, folded: bool) 
 
 
 def _brief(text: str) -> str:
-    return text.brief if isinstance(text, Text) else text
+    return text.brief if isinstance(text, Phrase) else text
 
 
 def _column(view: View, table: Table, k: int, at: list[int], limit: int) -> list[Cell]:
@@ -332,7 +332,7 @@ def _column(view: View, table: Table, k: int, at: list[int], limit: int) -> list
         style = MISSING if isinstance(value, float) and value - value != 0 else ""
         if isinstance(value, str):
             lines = view.name(_brief(value), limit)
-            style = value.style if isinstance(value, Text) else ""
+            style = value.style if isinstance(value, Phrase) else ""
         elif isinstance(value, float | int):
             lines = [next(texts)]
         elif isinstance(value, tuple):

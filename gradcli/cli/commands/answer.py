@@ -5,8 +5,8 @@ from __future__ import annotations
 from gradcli.base.commas import listed, split
 from gradcli.base.errors import Diagnostic, GradcliError, Source
 from gradcli.base.lazy import np
-from gradcli.cli.commands.output import Output
-from gradcli.cli.commands.question import ask_from, guarded, values_at
+from gradcli.cli.commands.output import Destination
+from gradcli.cli.commands.question import guarded, question_from, values_at
 from gradcli.cli.environment import OK, WRONG
 from gradcli.cli.options.questions import QuestionOptions
 from gradcli.lang.running.program import constant
@@ -35,7 +35,7 @@ def run(options: QuestionOptions, environment: Environment) -> int:
     own = [one.name for one in row.options if one.name not in QuestionOptions.fields()]
 
     def work(program: Program, options: QuestionOptions) -> tuple[Answer, dict[str, Any]]:
-        ask = ask_from(program, options)
+        ask = question_from(program, options)
         return question(ask, **{
             name: READERS.get(name, _itself)(getattr(options, name)) for name in own}), ask.at
 
@@ -56,21 +56,22 @@ def _function(path: str) -> Callable[..., Any]:
 def _show(answer: Answer, at: dict[str, Any], options: QuestionOptions, environment: Environment
           ) -> None:
     """Print an answer, a page for each target. at: the point."""
-    output = Output(options, environment)
+    destination = Destination(options, environment)
     if options.quiet:
         for result in answer["results"]:
             result["notes"] = []
-    digits = output.digits() if output.format == "table" else (
-        options.digits if output.format in DOCUMENTS else None)
+    digits = destination.digits() if destination.format == "table" else (
+        options.digits if destination.format in DOCUMENTS else None)
     moving = {name.partition("[")[0] for result in answer["results"]
               for name in result.get("at", ())}
-    pages = [] if output.format in ("json", "ndjson") else _function(
+    pages = [] if destination.format in ("json", "ndjson") else _function(
         f"render.layouts.{options.command.layout}.pages")(
             answer, digits, verbose=options.verbose > 0,
             held={name: value for name, value in at.items() if name not in moving})
-    output.write(answer, pages, whole=not output.to_terminal or options.verbose > 0)
-    if output.bare():
-        output.remark("".join([visible(text) + "\n" for page in pages for text in page.told]))
+    destination.write(answer, pages, whole=not destination.to_terminal or options.verbose > 0)
+    if destination.bare():
+        destination.remark("".join([
+            visible(text) + "\n" for page in pages for text in page.messages]))
 
 
 # ---- what options of a row say, as its question takes it ---------------------------------------
@@ -127,21 +128,22 @@ def steps(options: StepsOptions, environment: Environment) -> int:
     from gradcli.questions.steps.steps import steps as stepped
     from gradcli.render.layouts.steps import SHOWN, pages
 
-    output = Output(options, environment)
+    destination = Destination(options, environment)
     verbose = options.verbose > 0
-    whole = verbose or output.format in EXACT or (
-        output.format == "table" and not output.to_terminal)
+    whole = verbose or destination.format in EXACT or (
+        destination.format == "table" and not destination.to_terminal)
     answer = guarded(options, environment, lambda program, options: stepped(
-        ask_from(program, options), None if whole else SHOWN))
+        question_from(program, options), None if whole else SHOWN))
     if options.quiet:
         for part in [p for result in answer["results"] for p in (result, *result["sources"])]:
             part["notes"] = []
-    output.write(answer, pages(output.rounded(answer), verbose, output.encoding()), whole=whole)
-    if output.bare():
+    destination.write(
+        answer, pages(destination.rounded(answer), verbose, destination.encoding()), whole=whole)
+    if destination.bare():
         from gradcli.render import remarks
 
         command = "jac" if answer["mode"] == "forward" else "grad"
-        output.remark(remarks.text({**answer, "command": command}))
+        destination.remark(remarks.text({**answer, "command": command}))
     return OK
 
 
@@ -151,24 +153,24 @@ def derive(options: DeriveOptions, environment: Environment) -> int:
     from gradcli.questions.derive.answer import derived
     from gradcli.render.layouts import formula
 
-    output = Output(options, environment)
-    language = output.format if output.format in LANGUAGES else "gradcli"
+    destination = Destination(options, environment)
+    language = destination.format if destination.format in LANGUAGES else "gradcli"
     answer = guarded(options, environment, lambda program, options: derived(
-        ask_from(program, options), what=options.what, order=options.order or 1, language=language,
-        simplify=options.simplify, named=not options.inline))
+        question_from(program, options), what=options.what, order=options.order or 1,
+        language=language, simplify=options.simplify, named=not options.inline))
     conditions = answer["conditions"]
     if options.quiet:
         answer["conditions"] = []
-    if output.format == language:
-        output.put(language_of(language).file(answer))
+    if destination.format == language:
+        destination.put(language_of(language).file(answer))
     else:
-        width = environment.width(environment.stdout) if output.to_terminal else None
-        output.put(formula.render(answer, output.format, width, output.color()))
+        width = environment.width(environment.stdout) if destination.to_terminal else None
+        destination.put(formula.render(answer, destination.format, width, destination.color()))
     missing = [r for r in answer["results"] if r["formula"] is None]
-    if output.bare():
-        told = ["holds where " + " and ".join(conditions)] if conditions else []
-        told += formula.doubts(answer)
-        told += [f"{formula.heading(r)} is None: {reason['message']}"
+    if destination.bare():
+        lines = ["holds where " + " and ".join(conditions)] if conditions else []
+        lines += formula.doubts(answer)
+        lines += [f"{formula.heading(r)} is None: {reason['message']}"
                  for r in missing for reason in r["reasons"]]
-        output.remark("".join([f"{visible(line)}\n" for line in told]))
+        destination.remark("".join([f"{visible(line)}\n" for line in lines]))
     return WRONG if options.strict and (missing or formula.doubts(answer)) else OK

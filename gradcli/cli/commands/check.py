@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gradcli.base.commas import listed
 from gradcli.base.errors import Diagnostic, GradcliError, Source, decode
-from gradcli.cli.commands.output import Output, complain
+from gradcli.cli.commands.output import Destination, complain
 from gradcli.cli.environment import OK, WRONG
 from gradcli.homework.checking.problem import DEFAULTS, from_fields, in_options
 from gradcli.homework.lines import KEYS, SCHEMA, right, unreadable
@@ -43,8 +43,9 @@ def run(options: CheckOptions, environment: Environment) -> int:
 def _show(answer: dict[str, Any], options: CheckOptions, environment: Environment) -> None:
     from gradcli.render.layouts.check import page
 
-    output = Output(options, environment)
-    output.write(answer, [page(output.rounded(answer), options.quiet, options.verbose > 0)])
+    destination = Destination(options, environment)
+    destination.write(
+        answer, [page(destination.rounded(answer), options.quiet, options.verbose > 0)])
 
 
 # ---- the problem that a command line states, and where on it an error stands -------------------

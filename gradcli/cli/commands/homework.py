@@ -8,7 +8,7 @@ import os
 from gradcli.base.commas import listed
 from gradcli.base.errors import GradcliError
 from gradcli.cli.commands.check import seed_of
-from gradcli.cli.commands.output import TERMINAL_DIGITS, Output
+from gradcli.cli.commands.output import TERMINAL_DIGITS, Destination
 from gradcli.cli.environment import INTERRUPTED, OK, WRONG, write
 from gradcli.cli.options.homework import share
 from gradcli.homework.handed_in.opening import mapping, open_submissions
@@ -50,26 +50,26 @@ def run(options: ClassOptions, environment: Environment) -> int:
     roster = None if options.roster is None else open_roster(options.roster)
     submissions = _submissions(options, sheet, roster, environment)
     out = OutputFolder(options.out)
-    wish = _wish(options, sheet)
+    run_options = _run_options(options, sheet)
     bar = _bar(options, environment)
     each = None
     if options.format == "ndjson":
         def each(text: str) -> None:
             write(environment.stdout, text)
     try:
-        ran = run_class(sheet, submissions, roster, out, wish, bar, each)
+        outcome = run_class(sheet, submissions, roster, out, run_options, bar, each)
     except KeyboardInterrupt:
         environment.tell("gradcli: interrupted; what is checked is kept in"
               f" {visible(out.path)}, run this again to go on\n")
         return INTERRUPTED
-    answer = _answer(ran, out, sheet)
+    answer = _answer(outcome, out, sheet)
     if options.format == "github":
         path = _handed_in(options)
         _annotate(out.path, environment, path if os.path.isdir(path) else "")
     elif options.format != "ndjson":
         _show(answer, options, environment)
-    _remarks(ran, out, options, environment)
-    return _status(ran, options)
+    _remarks(outcome, out, options, environment)
+    return _status(outcome, options)
 
 
 def _submissions(options: ClassOptions, sheet: Sheet, roster: Roster | None,
@@ -116,23 +116,24 @@ def _bar(options: ClassOptions, environment: Environment) -> Any:
     return bar
 
 
-def _answer(ran: RunSummary, out: OutputFolder, sheet: Sheet) -> dict[str, Any]:
+def _answer(outcome: RunSummary, out: OutputFolder, sheet: Sheet) -> dict[str, Any]:
     return {
-        "schema": 1, "command": "hw run", **_numbers(ran.written.stats), "out": out.path,
-        "checked": ran.checked, "reused": ran.reused, "seconds": round(ran.seconds, 3),
-        "per_second": round(ran.checked / ran.seconds) if ran.checked and ran.seconds else None,
-        "notes": dict(ran.notes), "exports": _exports(ran.written)}
+        "schema": 1, "command": "hw run", **_numbers(outcome.written.stats), "out": out.path,
+        "checked": outcome.checked, "reused": outcome.reused, "seconds": round(outcome.seconds, 3),
+        "per_second": round(outcome.checked / outcome.seconds) if (
+            outcome.checked and outcome.seconds) else None,
+        "notes": dict(outcome.notes), "exports": _exports(outcome.written)}
 
 
-def _remarks(ran: RunSummary, out: OutputFolder, options: ClassOptions, environment: Environment
+def _remarks(outcome: RunSummary, out: OutputFolder, options: ClassOptions, environment: Environment
              ) -> None:
     """Tell what was odd on standard error."""
     lines = []
-    if not _numbers(ran.written.stats)["students"]["handed_in"]:
+    if not _numbers(outcome.written.stats)["students"]["handed_in"]:
         lines.append("notes: nobody handed anything in: is this the right folder?")
-    if ran.notes:
-        lines.append(f"notes: {summary(ran.notes)}; see {out.path}/{NOTES}")
-    for student, problem in ran.stale:
+    if outcome.notes:
+        lines.append(f"notes: {summary(outcome.notes)}; see {out.path}/{NOTES}")
+    for student, problem in outcome.stale:
         lines.append(f"{student}, problem {problem}: the answer has changed since its override,"
                      " which is not used")
     if not options.quiet:
@@ -149,14 +150,14 @@ def _line(text: str, environment: Environment) -> str:
                 break_long_words=False, break_on_hyphens=False)
 
 
-def _status(ran: RunSummary, options: ClassOptions) -> int:
+def _status(outcome: RunSummary, options: ClassOptions) -> int:
     if options.exit_zero:
         return OK
     wanted = set(listed(options.fail_on))
     if wanted:
-        verdicts = ran.written.stats.numbers()["answers"]["verdicts"]
+        verdicts = outcome.written.stats.numbers()["answers"]["verdicts"]
         return WRONG if any(verdicts.get(name) for name in wanted) else OK
-    return OK if ran.written.stats.all_right else WRONG
+    return OK if outcome.written.stats.all_right else WRONG
 
 
 # ---- what a sheet, or the results of a run, say ------------------------------------------------
@@ -215,7 +216,7 @@ def export(options: ClassOptions, environment: Environment) -> int:
     gc.enable()
     saved = Saved(options.results)
     out = OutputFolder(saved.folder)
-    written = exported(saved, out, _wish(options, saved.sheet))
+    written = exported(saved, out, _run_options(options, saved.sheet))
     _show({"schema": 1, "command": "hw export", "out": saved.folder,
            "files": _counted(out.written), "exports": _exports(written)}, options, environment)
     return OK
@@ -249,15 +250,16 @@ def _everybody(saved: Saved) -> Iterator[Marks]:
 
 def _show(answer: dict[str, Any], options: ClassOptions, environment: Environment) -> None:
     """Print an answer, or write it to the file of -o; with -q nothing."""
-    output = Output(options, environment)
-    if options.quiet and output.path is None and options.format is None:
+    destination = Destination(options, environment)
+    if options.quiet and destination.path is None and options.format is None:
         return
     from gradcli.render.layouts.homework import page
 
     # What lint shows is for people, wherever it goes.
     lint = answer["command"] == "hw lint"
     digits = {"digits": options.digits or TERMINAL_DIGITS} if lint else {}
-    output.write(answer, [page(output.rounded(answer))], whole=not output.to_terminal, **digits)
+    destination.write(answer, [page(destination.rounded(answer))],
+                      whole=not destination.to_terminal, **digits)
 
 
 def _numbers(stats: Stats) -> dict[str, Any]:
@@ -267,7 +269,7 @@ def _numbers(stats: Stats) -> dict[str, Any]:
     return found
 
 
-def _wish(options: ClassOptions, sheet: Sheet) -> RunOptions:
+def _run_options(options: ClassOptions, sheet: Sheet) -> RunOptions:
     """Return the options as the run takes them."""
     jobs = options.jobs or max(FEWEST, min(MOST, os.cpu_count() or 1))
     return RunOptions(

@@ -21,7 +21,7 @@ TERMINAL_DIGITS, EXACT_DIGITS = 6, 17
 BARE = ("plain", "csv", "tsv")
 
 
-class Output:
+class Destination:
     """The destination that -o and --format choose. path: a file, or None for standard output.
     format: by default that of the file's ending, else tables for people, plain lines for programs.
     """
@@ -109,20 +109,20 @@ class Output:
 
 def deliver(answer: dict[str, Any], options: Options, environment: Environment) -> None:
     """Print an answer, or write it to the file of -o."""
-    output = Output(options, environment)
+    destination = Destination(options, environment)
     if options.quiet:
         _without_notes(answer)
-    output.write(answer, whole=not output.to_terminal)
+    destination.write(answer, whole=not destination.to_terminal)
     # What `why` has to say is its answer.
-    if output.bare() and answer["command"] != "why" and (options.verbose or _has_more(answer)):
+    if destination.bare() and answer["command"] != "why" and (options.verbose or _has_more(answer)):
         from gradcli.render import remarks
 
         told = remarks.text(answer)
-        if options.verbose and answer["command"] == "grad" and output.format == "plain":
-            from gradcli.render.layouts import ways
+        if options.verbose and answer["command"] == "grad" and destination.format == "plain":
+            from gradcli.render.layouts import paths
 
-            told += ways.plain_paths(answer)
-        output.remark(told)
+            told += paths.plain_paths(answer)
+        destination.remark(told)
 
 
 def _has_more(answer: dict[str, Any]) -> bool:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from gradcli.base.commas import split
 from gradcli.base.errors import Diagnostic, GradcliError, Source
 from gradcli.base.similar import nearest
-from gradcli.cli.commands.output import Output
-from gradcli.cli.commands.question import ask_from, budgets, guarded, values_at
+from gradcli.cli.commands.output import Destination
+from gradcli.cli.commands.question import budgets, guarded, question_from, values_at
 from gradcli.cli.environment import OK, USAGE
 from gradcli.cli.options.pictures import PICTURES
 from gradcli.questions import Question
@@ -45,9 +45,9 @@ def plot(options: PlotOptions, environment: Environment) -> int:
     else:
         from gradcli.render.pictures import terminal
 
-        output = Output(options, environment)
-        _put(terminal.picture(answer, environment.width(environment.stdout), output.encoding(),
-                              output.color()), answer, options, environment)
+        destination = Destination(options, environment)
+        _put(terminal.picture(answer, environment.width(environment.stdout), destination.encoding(),
+                              destination.color()), answer, options, environment)
     return OK
 
 
@@ -94,7 +94,7 @@ def graph(options: GraphOptions, environment: Environment) -> int:
     chosen = options.chosen() or "dot"
 
     def work(program: Program, options: GraphOptions) -> tuple[Answer, str | bytes]:
-        answer = graphed(ask_from(program, options), options.max_nodes or MAX_NODES)
+        answer = graphed(question_from(program, options), options.max_nodes or MAX_NODES)
         if chosen == "json":
             return answer, ""
         if chosen in PICTURES:
@@ -116,7 +116,7 @@ def graph(options: GraphOptions, environment: Environment) -> int:
 def _refuse_terminal(options: PictureOptions, environment: Environment) -> None:
     """Raise Misuse where the bytes of a picture would go to a terminal."""
     chosen = options.chosen()
-    if chosen in BYTES and Output(options, environment).to_terminal:
+    if chosen in BYTES and Destination(options, environment).to_terminal:
         raise Misuse(f"a terminal shows no {chosen}; write it to a file: -o picture.{chosen}")
 
 
@@ -129,17 +129,17 @@ def _refused(problem: Misuse, options: PictureOptions, environment: Environment)
 def _put(drawn: str | bytes, answer: Answer, options: PictureOptions, environment: Environment
          ) -> None:
     """Print a picture, or write it to the file of -o, and its notes to standard error."""
-    output = Output(options, environment)
+    destination = Destination(options, environment)
     if isinstance(drawn, bytes):
-        output.put_bytes(drawn)
+        destination.put_bytes(drawn)
     else:
-        output.put(drawn)
+        destination.put(drawn)
     if not options.quiet:
-        output.remark("".join([f"{visible(note['message'])}\n" for note in answer["notes"]]))
+        destination.remark("".join([f"{visible(note['message'])}\n" for note in answer["notes"]]))
 
 
 def _put_json(answer: dict[str, Any], options: PictureOptions, environment: Environment) -> None:
     """Print a picture as data, which has its notes in it."""
     from gradcli.render import machine
 
-    Output(options, environment).put(machine.dump(answer) + "\n")
+    Destination(options, environment).put(machine.dump(answer) + "\n")

@@ -14,7 +14,7 @@ from gradcli.base.errors import GradcliError
 from gradcli.base.workers.batches import helpless
 from gradcli.base.workers.pools import pool
 from gradcli.cli.commands.output import EXACT_DIGITS, PIPE_WIDTH, TERMINAL_DIGITS, complain
-from gradcli.cli.commands.question import QUESTIONS, asked, guarded
+from gradcli.cli.commands.question import QUESTIONS, guarded, question_arguments
 from gradcli.cli.environment import OK, WRONG, write
 from gradcli.cli.files import whole_file, write_file
 from gradcli.points import job as stream
@@ -40,8 +40,8 @@ if TYPE_CHECKING:
 
 # Rows in a block: a few of the executor's, so that a block is worth handing to another process.
 ROWS = 32_768
-# So many rows that are wrong are told in full, the others counted.
-TOLD = 10
+# So many rows that are wrong are reported in full, the others counted.
+REPORTED = 10
 # What can be written and not read.
 WRITTEN = {**ENDINGS, "json": "json", "md": "markdown"}
 
@@ -60,7 +60,7 @@ def _answer(program: Program, options: QuestionOptions, environment: Environment
     command = options.command.name
     with ExitStack() as stack:
         table = stack.enter_context(_table(options, environment))
-        question = asked(options)
+        question = question_arguments(options)
         inputs, wanted = inputs_of(program, table, question["at"])
         job = Job(program.source, command, question, inputs, wanted, options.on_error)
         blocks = stream.prepared(job, table.blocks())
@@ -73,7 +73,7 @@ def _answer(program: Program, options: QuestionOptions, environment: Environment
         progress = Progress(environment.stderr)
         report = Report(job, options, environment, progress)
         to = stack.enter_context(_stream(options, environment, chosen))
-        bar: Generator[Done] = told(stream.done(job, blocks, executor, workers))
+        bar: Generator[Done] = finished(stream.done(job, blocks, executor, workers))
         if _has_bar(options, environment, chosen):
             bar = progress(bar, table.total, lambda done: done.until)
         with closing(bar), job.output.sink(to) as sink:
@@ -89,7 +89,7 @@ def _answer(program: Program, options: QuestionOptions, environment: Environment
         report.missing or report.bad or report.doubtful or report.left_out) else OK
 
 
-def told(blocks: Iterator[Done]) -> Generator[Done]:
+def finished(blocks: Iterator[Done]) -> Generator[Done]:
     """Yield the blocks. Raises E0738 where an executor has lost its workers."""
     try:
         yield from blocks
@@ -188,7 +188,7 @@ class Report:
             if self.job.on_error == "stop":
                 raise GradcliError(problem)
             self.wrong += 1
-            if self.wrong <= TOLD and not self.options.quiet:
+            if self.wrong <= REPORTED and not self.options.quiet:
                 self._tell(problem)
 
     def end(self) -> None:

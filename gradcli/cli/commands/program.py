@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from gradcli.cli.commands.output import Output
-from gradcli.cli.commands.question import ask_from, guarded
+from gradcli.cli.commands.output import Destination
+from gradcli.cli.commands.question import guarded, question_from
 from gradcli.cli.environment import OK, WRONG, write
 from gradcli.questions.running import run as run_program
 from gradcli.render import DOCUMENTS
@@ -30,11 +30,11 @@ def run(options: QuestionOptions, environment: Environment) -> int:
     What it prints appears as it happens, where a format has a line for each print and no more to
     say about it; else all of it does at the end, and in a file all of it or nothing.
     """
-    output = Output(options, environment)
-    path, chosen = output.path, output.format
+    destination = Destination(options, environment)
+    path, chosen = destination.path, destination.format
     show: Callable[[Any], str] = exact
     if chosen == "table":
-        show = programs.for_people(output.digits(), whole=not output.to_terminal)
+        show = programs.for_people(destination.digits(), whole=not destination.to_terminal)
     elif chosen in DOCUMENTS and options.digits:
         show = programs.for_people(options.digits, whole=True)
     bar = _bar(options, environment)
@@ -47,20 +47,20 @@ def run(options: QuestionOptions, environment: Environment) -> int:
         write(environment.stdout, text)
         environment.stdout.flush()
 
-    def each(told: dict[str, Any], waits: bool) -> None:
-        programs.fill(told)
+    def each(printed: dict[str, Any], waits: bool) -> None:
+        programs.fill(printed)
         if path is None and chosen in LINES:
-            put(programs.line(told, show))
+            put(programs.line(printed, show))
         elif path is None and chosen == "ndjson" and not waits and not kept:
-            put(programs.ndjson(answer, told))
+            put(programs.ndjson(answer, printed))
         else:
-            kept.append(told)
+            kept.append(printed)
 
     def work(program: Program, options: QuestionOptions) -> dict[str, Any]:
         answer["file"] = program.source.name
         # In text they would be in the way of what is printed.
         notes = chosen == "json" or options.verbose > 0
-        return run_program(ask_from(program, options), each, bar, notes)
+        return run_program(question_from(program, options), each, bar, notes)
 
     try:
         answer = guarded(options, environment, work)
@@ -76,7 +76,7 @@ def run(options: QuestionOptions, environment: Environment) -> int:
         answer["notes"] = []
     text = programs.render(answer, chosen, show)
     if path is not None:
-        output.put(text)
+        destination.put(text)
     elif text:
         put(text)
     if remarks:

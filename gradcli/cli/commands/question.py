@@ -35,7 +35,7 @@ def run(options: QuestionOptions, environment: Environment) -> int:
 
 
 def _answered(program: Program, options: QuestionOptions) -> Answer:
-    ask = ask_from(program, options)
+    ask = question_from(program, options)
     found = QUESTIONS[options.command.name](ask)
     if ask.verify:
         from gradcli.questions.verify.verify import beside
@@ -172,12 +172,12 @@ def stop_after(limit: float) -> Callable[[], None]:
 # ---- from the texts of the options to what the library takes -----------------------------------
 
 
-def ask_from(program: Program, options: QuestionOptions) -> Question:
+def question_from(program: Program, options: QuestionOptions) -> Question:
     """Return the question that the options put to a program."""
-    return Question(program, **asked(options))
+    return Question(program, **question_arguments(options))
 
 
-def asked(options: QuestionOptions) -> dict[str, Any]:
+def question_arguments(options: QuestionOptions) -> dict[str, Any]:
     """Return the arguments of `Question` but the program."""
     weights = options.output_gradient
     return {

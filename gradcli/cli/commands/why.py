@@ -5,7 +5,7 @@ from __future__ import annotations
 from gradcli import questions
 from gradcli.base.errors import Diagnostic, GradcliError, Source
 from gradcli.cli.commands.output import deliver
-from gradcli.cli.commands.question import ask_from, guarded
+from gradcli.cli.commands.question import guarded, question_from
 from gradcli.cli.environment import OK, WRONG, write
 from gradcli.cli.files import write_file
 from gradcli.questions import mending
@@ -35,7 +35,7 @@ def run(options: WhyOptions, environment: Environment) -> int:
     changing = options.fix or options.write
 
     def work(program: Program, options: WhyOptions) -> tuple[Explained, Mended | None]:
-        found = explaining.explained(ask_from(program, options))
+        found = explaining.explained(question_from(program, options))
         return found, mending.mended(found) if changing else None
 
     found, mended = guarded(options, environment, work)

@@ -22,9 +22,17 @@ def commands() -> Iterator[Command]:
     """Yield the rows of all commands in the order of help; a module is loaded when its turn comes.
     """
     for module in MODULES:
-        yield from __import__(f"gradcli.cli.options.{module}", fromlist=["ROWS"]).ROWS
+        yield from _rows(module)
 
 
 def find(name: str) -> Command | None:
     """Return the row of a command, None if there is no such command."""
+    if name.startswith(("check", "hw ")):       # homework starts without the rows of the others
+        return next((row for row in _rows("homework") if row.name == name), None)
     return next((row for row in commands() if row.name == name), None)
+
+
+def _rows(module: str) -> tuple[Command, ...]:
+    rows: tuple[Command, ...] = __import__(
+        f"gradcli.cli.options.{module}", fromlist=["ROWS"]).ROWS
+    return rows

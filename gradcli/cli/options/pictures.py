@@ -11,7 +11,7 @@ from gradcli.cli.options.table import (
     ending,
     fitting,
     option,
-    untold,
+    unknown_format,
 )
 
 PICTURES = ("svg", "png", "pdf")
@@ -43,7 +43,7 @@ class PictureOptions(ProgramOptions):
         if wrong is not None:
             return wrong
         if self.chosen() is None:
-            return untold(self.output, self.endings())
+            return unknown_format(self.output, self.endings())
         named = ENDINGS.get(ending(self.output))
         if self.format is not None and named not in (None, "text", self.format):
             return (f"`{self.output}` is the name of a file of {named}, and --format asks for"

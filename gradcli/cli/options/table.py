@@ -172,7 +172,7 @@ class Options:
         end = ending(self.output)
         if self.format is not None or not end or end in self.endings():
             return None
-        return untold(self.output, self.endings())
+        return unknown_format(self.output, self.endings())
 
 
 def fitting(endings: dict[str, str], formats: tuple[str, ...]) -> dict[str, str]:
@@ -180,7 +180,7 @@ def fitting(endings: dict[str, str], formats: tuple[str, ...]) -> dict[str, str]
     return {end: format for end, format in endings.items() if format in formats}
 
 
-def untold(path: str | None, endings: dict[str, str]) -> tuple[str, str]:
+def unknown_format(path: str | None, endings: dict[str, str]) -> tuple[str, str]:
     """Tell that the name of a file does not say its format."""
     return (f"`{path}` does not tell the format; end its name in"
             f" {', '.join([f'.{end}' for end in endings if end])}, or give --format."), "-o"

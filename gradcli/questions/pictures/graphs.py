@@ -39,10 +39,10 @@ def graph(ask: Question, most: int = MAX_NODES) -> Answer:
         targets = _targets(ask, logged)
     kept = ancestors(made, targets)
     nodes, notes = Nodes(ask, logged, told), []
-    chosen = keys(ask, kept, most)
-    if chosen.note:
-        notes.append({"code": "collapsed", "message": chosen.note})
-    nodes.add(kept, targets, chosen)
+    grouping = keys(ask, kept, most)
+    if grouping.note:
+        notes.append({"code": "collapsed", "message": grouping.note})
+    nodes.add(kept, targets, grouping)
     reasons = [(source["wrt"], reason) for result in told["results"]
                for source in result["sources"] for reason in source["reasons"]]
     mark(nodes, reasons)
@@ -141,7 +141,7 @@ def _stop(node: Answer) -> tuple[int, int]:
 # --------------------------------------------------------------------------------------------------
 # Which values of a large record are drawn as one node.
 
-class Chosen:
+class Grouping:
     """The choice of what is one node of a graph. key: of an entry's result, or None where it is
     left out. note: what a reader has to know, or "".
     """
@@ -154,7 +154,7 @@ class Chosen:
         self.note = note
 
 
-def keys(ask: Question, kept: Sequence[Made], most: int) -> Chosen:
+def keys(ask: Question, kept: Sequence[Made], most: int) -> Grouping:
     """Return the finest way to put values together that gives at most so many nodes."""
     def each(one: Made) -> Key:
         return one.id if one.question is None else ("question", one.question)
@@ -173,7 +173,7 @@ def keys(ask: Question, kept: Sequence[Made], most: int) -> Chosen:
             (line, "each line is one node"))):
         nodes = len({key(one) for one in kept})
         if nodes <= most:
-            return Chosen(key, level, f"{count:,} operations are {nodes:,} nodes: {what}"
+            return Grouping(key, level, f"{count:,} operations are {nodes:,} nodes: {what}"
                            if what else "")
     last = sorted({line(one) for one in kept} - {None})[-most:]
     shown = set(last)
@@ -182,7 +182,7 @@ def keys(ask: Question, kept: Sequence[Made], most: int) -> Chosen:
         found = line(one)
         return found if found in shown else ("before", 0)
 
-    return Chosen(near, 3, f"{count:,} operations are drawn as their last {most:,} lines; raise"
+    return Grouping(near, 3, f"{count:,} operations are drawn as their last {most:,} lines; raise"
                    " --max-nodes for more")
 
 
@@ -271,10 +271,10 @@ class Nodes:
                 if id is not None:
                     self._leaves.setdefault(id, (name, b))
 
-    def add(self, kept: Sequence[Made], targets: dict[int, str], chosen: Chosen) -> None:
+    def add(self, kept: Sequence[Made], targets: dict[int, str], grouping: Grouping) -> None:
         """Add all nodes and edges."""
         named = self.logged.named
-        keys = {one.id: chosen.key(one) for one in kept}
+        keys = {one.id: grouping.key(one) for one in kept}
         alike: dict[Any, set[str]] = {}
         for one in [one for one in kept if one.question is None]:
             alike.setdefault(one.span, set()).add(one.operation)
@@ -282,10 +282,10 @@ class Nodes:
             key = ("made", keys[one.id])
             node = self.nodes.get(key)
             if node is None:
-                text = self._text(one, len(alike.get(one.span, ())) == 1, chosen.level)
-                node = self.nodes[key] = self._node(one, text, chosen.level)
+                text = self._text(one, len(alike.get(one.span, ())) == 1, grouping.level)
+                node = self.nodes[key] = self._node(one, text, grouping.level)
             node["count"] += 1
-            if one.id in named and chosen.level == 0 and one.question is None:
+            if one.id in named and grouping.level == 0 and one.question is None:
                 node["name"] = named[one.id].name
             if node["count"] > 1:
                 node["value"], node["shape"] = None, None
@@ -300,7 +300,7 @@ class Nodes:
                 elif id is not None:
                     source = self._leaf(id, value)
                 else:
-                    source = self._number(value) if chosen.level == 0 and (
+                    source = self._number(value) if grouping.level == 0 and (
                         one.question is None) else None
                 if source is not None and source is not node:
                     self._edge(source, node, passes)

@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 from gradcli.render import latex, numbers
-from gradcli.render.layouts.targets import Target, with_records
-from gradcli.render.page import Code, Text
+from gradcli.render.layouts.targets import TargetPage, with_records
+from gradcli.render.page import Code, Phrase
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,22 +20,22 @@ ENDS = (6, 4)       # of many iterates, what a terminal shows
 
 
 def pages(answer: dict[str, Any], digits: int | None = None, *, verbose: bool = False,
-          held: Mapping[str, Any] | None = None) -> list[Target]:
+          held: Mapping[str, Any] | None = None) -> list[TargetPage]:
     """Return a page for each target, the first one with the rows of all. digits: of the numbers in
     formulas, None for all; held: inputs that stand still, and where.
     """
     several = len(answer["results"]) > 1
     found = []
     for result in map(numbers.unsigned, answer["results"]):
-        page = Target(result["of"], _title(result, held or {}), digits, several)
+        page = TargetPage(result["of"], _title(result, held or {}), digits, several)
         if answer["command"] != "newton":       # there it is where the way begins
-            page.say(numbers.closed(page.name), result["value"])
+            page.add(numbers.closed(page.name), result["value"])
         PAGES[answer["command"]](page, result)
         notes = list(dict.fromkeys([
             f"{note['message']}{_line(note)}" for note in result.get("notes") or ()]))
         for text in notes:
             page.remark(text)
-        page.told = [f"note: {f'{page.name}: ' if several else ''}{text}" for text in notes]
+        page.messages = [f"note: {f'{page.name}: ' if several else ''}{text}" for text in notes]
         found.append(page)
     return with_records(answer, found)
 
@@ -95,7 +95,7 @@ def _factors(powers: Mapping[str, int], at: Mapping[str, float], tex: bool) -> s
     return (" " if tex else "*").join(parts)
 
 
-def _of(page: Target) -> str:
+def _of(page: TargetPage) -> str:
     """Return the target in LaTeX."""
     return latex.element(page.name)
 
@@ -109,7 +109,7 @@ def _name(name: str) -> Code:
 # --- commands -------------------------------------------------------------------------------------
 
 
-def _taylor(page: Target, result: Result) -> None:
+def _taylor(page: TargetPage, result: Result) -> None:
     terms, at = result["terms"], result["at"]
     plain, tex = (total([(t["coefficient"], _factors(t["powers"], at, how)) for t in terms], how,
                         page.digits) for how in (False, True))
@@ -117,7 +117,7 @@ def _taylor(page: Target, result: Result) -> None:
     name = f"T{result['order']}"
     page.facts.rows.append((name, Code(
         plain, f"T_{{{result['order']}}}\\left({arguments}\\right) &= {tex}")))
-    page.say(f"{name}({page.name})", plain)
+    page.add(f"{name}({page.name})", plain)
     page.table.fill(["term", "derivative", "coefficient"])
     target = numbers.closed(page.name)
     for term in terms:
@@ -128,18 +128,18 @@ def _taylor(page: Target, result: Result) -> None:
         if powers:
             order = sum(powers.values())
             below = "".join([f"d{n}{k if k > 1 else ''}" for n, k in powers.items()])
-            page.say(f"d{order if order > 1 else ''}{target}/{below}", term["derivative"])
+            page.add(f"d{order if order > 1 else ''}{target}/{below}", term["derivative"])
     for (name, *_), term in zip(page.table.rows, terms, strict=True):
         bare = name[1:-1] if name.startswith("(") and name.endswith(")") and (
             name.count("(") == 1) else name
-        page.say_own(f"coefficient({bare})", term["coefficient"])
+        page.add_own(f"coefficient({bare})", term["coefficient"])
 
 
-def _tangent(page: Target, result: Result) -> None:
+def _tangent(page: TargetPage, result: Result) -> None:
     (_graph if result["kind"] in ("line", "plane") else _parametric)(page, result)
 
 
-def _parametric(page: Target, result: Result) -> None:
+def _parametric(page: TargetPage, result: Result) -> None:
     """Add to the page: of a curve the vector along it, of a surface those along both variables and
     the normal.
     """
@@ -147,7 +147,7 @@ def _parametric(page: Target, result: Result) -> None:
     (first, *_) = at
     curve = result["kind"] == "curve"
     vectors = {first: result["vector"]} if curve else result["vectors"]
-    columns = [("tangent vector" if curve else Text(f"along {n}"), v) for n, v in vectors.items()]
+    columns = [("tangent vector" if curve else Phrase(f"along {n}"), v) for n, v in vectors.items()]
     # Where a curve stands still, its direction is that of a higher derivative.
     still = curve and result.get("unit_vector") is None
     keys = [key for key in (("direction" if still else "unit_vector",) if curve else (
@@ -161,17 +161,17 @@ def _parametric(page: Target, result: Result) -> None:
                                         for n, v in ways.items()]], how, page.digits)
                       for how in (False, True))
         page.facts.rows.append((f"tangent {k}", Code(plain, f"r_{{{k}}} &= {tex}")))
-        page.say(f"tangent({of})[{k}]", plain)
+        page.add(f"tangent({of})[{k}]", plain)
         for name, vector in vectors.items():
-            page.say(numbers.first_derivative(of, name, (k,)), vector[k])
+            page.add(numbers.first_derivative(of, name, (k,)), vector[k])
     if curve:
         page.facts.rows.append(("speed", result["length"]))
-        page.say(f"speed({of})", result["length"])
+        page.add(f"speed({of})", result["length"])
     for key in keys:
-        page.say(f"{key}({of})", result[key])
+        page.add(f"{key}({of})", result[key])
 
 
-def _graph(page: Target, result: Result) -> None:
+def _graph(page: TargetPage, result: Result) -> None:
     of, kind = page.name, result["kind"]
     slopes = list(result["slopes"].items())
     name = _of(page)
@@ -179,10 +179,10 @@ def _graph(page: Target, result: Result) -> None:
                          (result["intercept"], "")], how, page.digits) for how in (False, True))
     page.facts.rows.append(("tangent" if kind == "line" else "tangent plane",
                             Code(plain, f"{name} &= {tex}")))
-    page.say(f"tangent({of})", plain)
+    page.add(f"tangent({of})", plain)
     for axis, slope in slopes:
-        page.say(numbers.first_derivative(of, axis), slope)
-    page.say(f"intercept({of})", result["intercept"])
+        page.add(numbers.first_derivative(of, axis), slope)
+    page.add(f"intercept({of})", result["intercept"])
     if kind == "line":
         _normal(page, result, slopes[0][0])
     axes = [*result["slopes"], of]
@@ -192,10 +192,10 @@ def _graph(page: Target, result: Result) -> None:
     for name, values in (("normal_vector", result["normal_vector"]),
                          ("unit_normal", result["unit_normal"])):
         for axis, value in zip(axes, values, strict=True):
-            page.say_own(f"{name}({axis})", value)
+            page.add_own(f"{name}({axis})", value)
 
 
-def _normal(page: Target, result: Result, x: str) -> None:
+def _normal(page: TargetPage, result: Result, x: str) -> None:
     """Add the line across the tangent to the page; it is vertical where the tangent is horizontal.
     """
     normal = result["normal"]
@@ -210,44 +210,44 @@ def _normal(page: Target, result: Result, x: str) -> None:
                         for how in (False, True))
         tex = f"{_of(page)} &= {right}"
     page.facts.rows.append(("normal", Code(plain, tex)))
-    page.say(f"normal({of})", plain)
+    page.add(f"normal({of})", plain)
     if normal is not None:
-        page.say(f"normal_slope({of})", normal["slope"])
-        page.say(f"normal_intercept({of})", normal["intercept"])
+        page.add(f"normal_slope({of})", normal["slope"])
+        page.add(f"normal_intercept({of})", normal["intercept"])
 
 
-def _directional(page: Target, result: Result) -> None:
+def _directional(page: TargetPage, result: Result) -> None:
     of, tex = page.name, _of(page)
     for label, key, sign in (
             ("derivative along the direction", "derivative", rf"\nabla_{{v}} {tex}"),
             ("per unit of length", "per_length", rf"\nabla_{{v/|v|}} {tex}"),
             ("steepest", "steepest", rf"\left|\nabla {tex}\right|")):
-        page.facts.rows.append((Text(label, sign), result[key]))
-        page.say(f"{key}({of})", result[key])
+        page.facts.rows.append((Phrase(label, sign), result[key]))
+        page.add(f"{key}({of})", result[key])
     page.table.fill(["variable", "direction", "gradient"], [
         [_name(name), v, result["gradient"][name]] for name, v in result["direction"].items()])
     for name, slope in result["gradient"].items():
-        page.say(numbers.first_derivative(of, name), slope)
+        page.add(numbers.first_derivative(of, name), slope)
     for name, v in result["direction"].items():
-        page.say_own(f"direction({name})", v)
-    page.say_own("length", result["length"])
+        page.add_own(f"direction({name})", v)
+    page.add_own("length", result["length"])
 
 
-def _divergence(page: Target, result: Result) -> None:
+def _divergence(page: TargetPage, result: Result) -> None:
     _field(page, result, "divergence", rf"\operatorname{{div}} {_of(page)}", 1)
 
 
-def _curl(page: Target, result: Result) -> None:
+def _curl(page: TargetPage, result: Result) -> None:
     _field(page, result, "curl", rf"\operatorname{{curl}} {_of(page)}", 1)
 
 
-def _laplacian(page: Target, result: Result) -> None:
+def _laplacian(page: TargetPage, result: Result) -> None:
     _field(page, result, "laplacian", rf"\Delta {_of(page)}", 2)
 
 
-def _field(page: Target, result: Result, what: str, tex: str, order: int) -> None:
-    page.facts.rows.append((Text(what, tex), result[what]))
-    page.say(f"{what}({page.name})", result[what])
+def _field(page: TargetPage, result: Result, what: str, tex: str, order: int) -> None:
+    page.facts.rows.append((Phrase(what, tex), result[what]))
+    page.add(f"{what}({page.name})", result[what])
     page.table.fill(["derivative", "value"])
     for term in result["terms"]:
         row = () if term["component"] is None else (term["component"],)
@@ -257,18 +257,18 @@ def _field(page: Target, result: Result, what: str, tex: str, order: int) -> Non
         page.table.rows.append([Code(name, latex.derivative(
             latex.element(numbers.indexed(page.name, row)), {latex.element(wrt): order})),
             term["derivative"]])
-        page.say(name, term["derivative"])
+        page.add(name, term["derivative"])
 
 
-def _implicit(page: Target, result: Result) -> None:
+def _implicit(page: TargetPage, result: Result) -> None:
     of = page.name
     for k, one in enumerate(result.get("equations") or [result]):
         row = (k,) if "equations" in result else ()
         for name, value in one["partials"].items():
             label = numbers.first_derivative(of, name, row)
-            page.facts.rows.append((Text(label, latex.derivative(
+            page.facts.rows.append((Phrase(label, latex.derivative(
                 latex.element(numbers.indexed(of, row)), {latex.element(name): 1})), value))
-            page.say(label, value)
+            page.add(label, value)
     page.table.fill(["derivative", "value"])
     sign = "d" if isinstance(result["wrt"], str) else r"\partial"
     for one in result["derivatives"]:
@@ -276,10 +276,10 @@ def _implicit(page: Target, result: Result) -> None:
         name = f"d{y}/d{x}" if k == 1 else f"d{k}{y}/d{x}{k}"
         page.table.rows.append([Code(name, latex.derivative(
             latex.element(y), {latex.element(x): k}, sign)), one["derivative"]])
-        page.say_own(name, one["derivative"])
+        page.add_own(name, one["derivative"])
 
 
-def _newton(page: Target, result: Result) -> None:
+def _newton(page: TargetPage, result: Result) -> None:
     goal, iterates = result["goal"], result["iterates"]
     steps = f"{result['steps']} step{'' if result['steps'] == 1 else 's'}"
     page.judge(f"a {goal} after {steps}: {result['reason']}" if result["converged"] else
@@ -289,12 +289,12 @@ def _newton(page: Target, result: Result) -> None:
     page.facts.rows.extend([(_name(name), x) for name, x in (
         *result["solution"].items(), (page.name, result["found"]))])
     for name, value in result["solution"].items():
-        page.say_own(name, value)
-    page.say(numbers.closed(page.name), result["found"])
+        page.add_own(name, value)
+    page.add(numbers.closed(page.name), result["found"])
     for name in ("steps", "converged", "reason"):
-        page.say_own(name, result[name])
+        page.add_own(name, result[name])
     page.table.fill(
-        ["step", *[Text(n, latex.element(n)) for n in names], "value",
+        ["step", *[Phrase(n, latex.element(n)) for n in names], "value",
          "gradient" if goal == "minimum" else "residual", "length of step"],
         [[Code(str(row["step"])), *[row["at"][n] for n in names], row["value"], row["residual"],
           row["length"]] for row in iterates])
@@ -308,30 +308,30 @@ def _newton(page: Target, result: Result) -> None:
         page.remark(f"steps made longer, because they shrank by one ratio: {', '.join(longer)}")
 
 
-def _propagate(page: Target, result: Result) -> None:
+def _propagate(page: TargetPage, result: Result) -> None:
     of, tex = page.name, _of(page)
-    page.facts.rows.append((Text("sigma", rf"\sigma_{{{tex}}}"), result["sigma"]))
-    page.say(f"sigma({of})", result["sigma"])
+    page.facts.rows.append((Phrase("sigma", rf"\sigma_{{{tex}}}"), result["sigma"]))
+    page.add(f"sigma({of})", result["sigma"])
     if result["relative"] is not None:
         page.facts.rows.append((
-            Text("relative", rf"\sigma_{{{tex}}} / \left|{tex}\right|"), result["relative"]))
-    page.say(f"relative({of})", result["relative"])
+            Phrase("relative", rf"\sigma_{{{tex}}} / \left|{tex}\right|"), result["relative"]))
+    page.add(f"relative({of})", result["relative"])
     second = result.get("second_order")
     if second:
         page.facts.rows.extend([("mean to second order", second["mean"]),
                             ("sigma to second order", second["sigma"])])
         for key, value in second.items():
-            page.say(f"second_order_{key}({of})", value)
+            page.add(f"second_order_{key}({of})", value)
     head = ["at", "sigma", "derivative", "contribution", "share"]
     page.table.fill(["input", *head])
     for one in result["inputs"]:
         name = one["wrt"]
         page.table.rows.append([_name(name), *[one[key] for key in head]])
-        page.say(numbers.first_derivative(of, name), one["derivative"])
+        page.add(numbers.first_derivative(of, name), one["derivative"])
         for key in ("sigma", "contribution", "share"):
-            page.say_own(f"{key}({name})", one[key])
+            page.add_own(f"{key}({name})", one[key])
     for c in result["correlations"]:
-        page.say_own(f"correlation({c['first']},{c['second']})", c["correlation"])
+        page.add_own(f"correlation({c['first']},{c['second']})", c["correlation"])
     if result["correlations"]:
         page.remark("correlations: " + ", ".join([
             f"{c['first']}:{c['second']} = {_number(c['correlation'], False, page.digits)}"

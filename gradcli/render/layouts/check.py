@@ -16,7 +16,7 @@ has to look at.
 from __future__ import annotations
 
 from gradcli.render import numbers
-from gradcli.render.page import BAD, GOOD, UNLIMITED, Code, Facts, Page, Table, Text, Verdict
+from gradcli.render.page import BAD, GOOD, UNLIMITED, Code, Facts, Page, Phrase, Table, Verdict
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -160,7 +160,7 @@ def witness(view: View, found: dict[str, Any] | None) -> Iterator[Table]:
         texts = numbers.aligned([numbers.significant(one[at], shown) for one, shown in zip(
             rows, digits, strict=True)])
         columns[title] = [
-            Text(text.rstrip(), style="red" if at == 2 and _differ(one[1], one[2]) else "")
+            Phrase(text.rstrip(), style="red" if at == 2 and _differ(one[1], one[2]) else "")
             for text, one in zip(texts, rows, strict=True)]
     yield Table(list(columns), zip(*columns.values(), strict=True), gap=True, limits={
         **dict.fromkeys(range(4), UNLIMITED), **({0: max(12, view.width // 2)} if point else {})})

@@ -13,9 +13,9 @@ from gradcli.render.page import (
     UNLIMITED,
     WRONG,
     Causes,
-    Excerpt,
     Grid,
     Paragraph,
+    Preformatted,
     Remark,
     Title,
 )
@@ -95,9 +95,9 @@ def _gradient(view: View, result: dict[str, Any], gap: bool) -> Iterator[Block]:
     yield Grid(_columns(view, "source", names, numeric, after), gap=True)
     yield Causes(entries.named("grad", result), result)
     if any("path" in source for source in sources):
-        from gradcli.render.layouts import ways
+        from gradcli.render.layouts import paths
 
-        yield from ways.on_screen(view, ways.paths(result, ways.look_of(view, {})))
+        yield from paths.on_screen(view, paths.paths(result, paths.form_of(view, {})))
 
 
 def _point(view: View, value: Any) -> Any:
@@ -172,7 +172,7 @@ def _cells_of(view: View, values: list[Any], width: int, marks: Lines) -> list[L
 def _value(view: View, result: dict[str, Any], gap: bool) -> Iterator[Block]:
     head = f"{view.safe(result['of'])} = "
     lines = view.lines(result.get("value"), max(20, view.width - len(head)))
-    yield Excerpt([(head if at == 0 else " " * len(head)) + line
+    yield Preformatted([(head if at == 0 else " " * len(head)) + line
                    for at, line in enumerate(lines)], _style(result.get("value")), gap)
     yield Causes(entries.named("eval", result), result)
 
@@ -220,7 +220,7 @@ def _hessian(view: View, result: dict[str, Any], gap: bool) -> Iterator[Block]:
     eigenvalues = result.get("eigenvalues")
     if eigenvalues is not None:
         lines = view.lines(eigenvalues, view.width - 14)
-        yield Excerpt([f"{'eigenvalues' if at == 0 else '':14}{line}"
+        yield Preformatted([f"{'eigenvalues' if at == 0 else '':14}{line}"
                        for at, line in enumerate(lines)], gap=True)
     if result.get("definiteness") is not None:
         yield Paragraph(f"{'definiteness':14}{result['definiteness']}", gap=eigenvalues is None)

@@ -12,7 +12,7 @@ from __future__ import annotations
 from gradcli.render import entries, numbers
 from gradcli.render.latex import escaped, name, number, pmatrix
 from gradcli.render.layouts.derivative_tables import has_triples, screen, triples
-from gradcli.render.page import Causes, Code, Equations, Facts, Page, Table, Text, Title
+from gradcli.render.page import Causes, Code, Equations, Facts, Page, Phrase, Table, Title
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -126,15 +126,15 @@ def _title(result: Result) -> Title:
         source["wrt"]: source.get("at") for source in result.get("sources") or ()}
     at = [piece for called, item in point.items()
           if item is not None and not isinstance(item, list)
-          for piece in (", ", Code(called), " = ", _told(item))][1:]
-    what: list[Any] = [" = ", _told(value)]
+          for piece in (", ", Code(called), " = ", _inline(item))][1:]
+    what: list[Any] = [" = ", _inline(value)]
     if isinstance(value, list | dict):
         axes = result.get("shape")
         what = [f" is an array of shape {' x '.join(map(str, axes))}" if axes else " has parts"]
     return Title((Code(result["of"]), *what, *([" at ", *at] if at else [])))
 
 
-def _told(value: Any) -> Any:
+def _inline(value: Any) -> Any:
     """Return a value for a sentence or a cell: a text as code, None as a word, a number as it is.
     """
     return Code(value) if isinstance(value, str) else "None" if value is None else value
@@ -144,7 +144,7 @@ def _value(result: Result) -> Iterator[Block]:
     value = result.get("value")
     if isinstance(value, list | dict):
         yield Table(["element", "value"], [
-            [Code(numbers.indexed(result["of"], index)), _told(item)]
+            [Code(numbers.indexed(result["of"], index)), _inline(item)]
             for index, item in numbers.elements(value)])
 
 
@@ -152,9 +152,9 @@ def _gradient(result: Result) -> Iterator[Block]:
     checked = any(source.get("verify") for source in result.get("sources") or ())
     rows = []
     for source, index, at, value, check in entries.gradients(result):
-        place = "" if at is None or isinstance(at, list) else _told(at)
-        rows.append([Code(numbers.indexed(source["wrt"], index)), place, _told(value),
-                     *[_told(check)] * checked])
+        place = "" if at is None or isinstance(at, list) else _inline(at)
+        rows.append([Code(numbers.indexed(source["wrt"], index)), place, _inline(value),
+                     *[_inline(check)] * checked])
     yield Table(["source", "at", "gradient", *["check"] * checked], rows)
 
 
@@ -173,11 +173,11 @@ def _matrix(result: Result, build: Callable[[Result], entries.Matrix]) -> Table:
     """
     if has_triples(result):
         return Table(["row", "column", "value"], [
-            [Code(numbers.indexed(*row)), Code(numbers.indexed(*column)), _told(value)]
+            [Code(numbers.indexed(*row)), Code(numbers.indexed(*column)), _inline(value)]
             for row, column, value in triples(result)], "llr")
     rows, columns, values = build(result)
     return Table(["", *[Code(numbers.indexed(*label)) for label in columns]], [
-        [Code(numbers.indexed(*label)), *map(_told, line)]
+        [Code(numbers.indexed(*label)), *map(_inline, line)]
         for label, line in zip(rows, values, strict=True)])
 
 
@@ -191,7 +191,7 @@ DOCUMENTS: dict[str, Callable[[Result], Iterator[Block]]] = {
 def equations(answer: Answer, result: Result) -> Iterator[Block]:
     """Yield one display, and what is to be said of it."""
     lines = LATEX.get(answer["command"], _gradient_lines)(result)
-    yield Equations([Text("", line) for line in lines])
+    yield Equations([Phrase("", line) for line in lines])
     yield Causes(entries.named(answer["command"], result), answer)
 
 

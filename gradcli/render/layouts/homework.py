@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from gradcli.render import numbers
 from gradcli.render.layouts import check
-from gradcli.render.page import UNLIMITED, Facts, Page, Remark, Table, Text, Title
+from gradcli.render.page import UNLIMITED, Facts, Page, Phrase, Remark, Table, Title
 from gradcli.render.view import GAP, NAME, widest
 
 TYPE_CHECKING = False
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     Row = list[Any]
 
 # Columns that name a row, or say of it what the facts say already.
-UNTOLD = ("student", "problem", "at", "component", "function", "kind", "read_as", "usable",
+OMITTED = ("student", "problem", "at", "component", "function", "kind", "read_as", "usable",
           "points", "max_score", "file", "files")
 DIGITS = 6
 """Of the right answers that `hw lint` shows to a teacher; JSON has all."""
@@ -56,7 +56,7 @@ def _fields(answer: dict[str, Any], head: Head, body: list[Row]) -> Iterator[Fac
     for row in body:
         key = " ".join(map(_shown, row[:keys]))
         for name, value in zip(head, row, strict=True):
-            if name not in UNTOLD and value not in (None, ""):
+            if name not in OMITTED and value not in (None, ""):
                 yield f"{key} {name}", _shown(value)
 
 
@@ -310,9 +310,9 @@ def _class(view: View, answer: dict[str, Any]) -> Iterator[Block]:
                      " write scores there and run this again", head="note:")
 
 
-def _facts(answer: dict[str, Any], *told: str, gap: bool = False) -> Facts:
-    """Return a block of the facts but those with a name in `told`."""
-    return Facts([fact for fact in facts(answer) if fact[0] not in told], gap)
+def _facts(answer: dict[str, Any], *omitted: str, gap: bool = False) -> Facts:
+    """Return a block of the facts but those with a name in `omitted`."""
+    return Facts([fact for fact in facts(answer) if fact[0] not in omitted], gap)
 
 
 def _stats(view: View, answer: dict[str, Any]) -> Iterator[Block]:
@@ -368,7 +368,7 @@ def _counts(problems: list[dict[str, Any]]) -> Iterator[Column]:
     for kind, style, *_ in KINDS:
         texts = [f"{one[kind]:,}" for one in problems]
         wide = max(map(len, [kind, *texts]))
-        yield kind.rjust(wide), [Text(text.rjust(wide), style=style if one[kind] else "")
+        yield kind.rjust(wide), [Phrase(text.rjust(wide), style=style if one[kind] else "")
                                  for text, one in zip(texts, problems, strict=True)], UNLIMITED
 
 

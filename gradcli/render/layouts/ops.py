@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gradcli.render import entries, numbers
-from gradcli.render.page import Code, Page, Paragraph, Rich, Table, Text, Title, Typed
+from gradcli.render.page import Code, Page, Paragraph, Phrase, Rich, Table, Title, Typed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def _document(operations: list[Operation]) -> Table:
 
 def _latex(operations: list[Operation]) -> Table:
     return Table(["operation", "notation", "derivative"], [
-        [Typed(one["name"]), Text("", one.get("latex") or ""), Typed(_formula(one))]
+        [Typed(one["name"]), Phrase("", one.get("latex") or ""), Typed(_formula(one))]
         for one in operations], "lll")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gradcli.render import numbers
-from gradcli.render.page import MISSING, Page, Remark, Table, Text
+from gradcli.render.page import MISSING, Page, Phrase, Remark, Table
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,8 +25,9 @@ def page(header: Row, first: Sequence[Row], last: Sequence[Row], between: int) -
             shown = [_shown(cell, view.digits) for cell in cells]
             if any(map(_is_number, cells)):
                 shown = numbers.aligned(shown)
-            texts = [Text(text, style=MISSING if cell in ("None", "nan", "inf", "-inf", "") else "")
-                     for cell, text in zip(cells, shown, strict=True)]
+            texts = [
+                Phrase(text, style=MISSING if cell in ("None", "nan", "inf", "-inf", "") else "")
+                for cell, text in zip(cells, shown, strict=True)]
             columns.append([*texts[:len(first)], *["..."] * bool(between), *texts[len(first):]])
         yield Table(header, zip(*columns, strict=True))
         if between:

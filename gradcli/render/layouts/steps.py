@@ -11,7 +11,7 @@ from __future__ import annotations
 from gradcli.render import entries, layout, numbers
 from gradcli.render.latex import escaped, name, number
 from gradcli.render.numbers import encodable
-from gradcli.render.page import Causes, Code, Equations, Page, Paragraph, Table, Text, Title
+from gradcli.render.page import Causes, Code, Equations, Page, Paragraph, Phrase, Table, Title
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -50,21 +50,21 @@ def pages(answer: dict[str, Any], whole: bool = False, encoding: str = "utf-8") 
 
 
 def _document(answer: dict[str, Any], result: dict[str, Any], whole: bool) -> Iterator[Block]:
-    yield from _told(answer, result, short(EXACT, whole), symbol_of("utf-8"), whole)
+    yield from _blocks(answer, result, short(EXACT, whole), symbol_of("utf-8"), whole)
     if result["steps"]:
         yield Causes(remarks(answer, result), answer)
 
 
 def _screen(answer: dict[str, Any], result: dict[str, Any]) -> Callable[[View], Iterator[Block]]:
     def screen(view: View) -> Iterator[Block]:
-        yield from _told(answer, result, short(view.digits, view.whole), symbol_of(view.encoding),
+        yield from _blocks(answer, result, short(view.digits, view.whole), symbol_of(view.encoding),
                          view.whole)
         yield Causes(remarks(answer, result), answer)
 
     return screen
 
 
-def _told(answer: dict[str, Any], result: dict[str, Any], show: Show, symbol: Symbol, whole: bool
+def _blocks(answer: dict[str, Any], result: dict[str, Any], show: Show, symbol: Symbol, whole: bool
           ) -> Iterator[Block]:
     """Yield both passes as tables, and the chain rule for each source."""
     yield Title(Code(title(result, show)))
@@ -84,9 +84,9 @@ def _told(answer: dict[str, Any], result: dict[str, Any], show: Show, symbol: Sy
             lines = chain(result, source, show, symbol)
             if lines:
                 yield Equations(lines, gap=True)
-    told = legend(result, symbol)
-    if told:
-        yield Paragraph(Text(told), gap=True)
+    explained = legend(result, symbol)
+    if explained:
+        yield Paragraph(Phrase(explained), gap=True)
 
 
 def _table(sides: str, heads: Sequence[str], codes: Sequence[int], soft: tuple[int, int],
@@ -318,15 +318,15 @@ def _latex(answer: dict[str, Any], result: dict[str, Any], whole: bool) -> Itera
         for source in result["sources"]:
             lines = _chain(result, source)
             if lines:
-                yield Equations([Text("", line) for line in lines])
+                yield Equations([Phrase("", line) for line in lines])
     if legend(result, symbol_of("utf-8")):
-        yield Paragraph(Text("", LEGEND))
+        yield Paragraph(Phrase("", LEGEND))
     yield Causes(remarks(answer, result), answer)
 
 
 def _tabular(answer: dict[str, Any], result: dict[str, Any], whole: bool) -> Table:
     ahead = answer["mode"] == "forward"
-    heads = [Text("", _fraction(CDOT, name(s["wrt"]), TOTAL)) for s in result["sources"]
+    heads = [Phrase("", _fraction(CDOT, name(s["wrt"]), TOTAL)) for s in result["sources"]
              ] if ahead else ["adjoint"]
     rows = some(
         result["steps"], lambda step: [[(text,) for text in row]
@@ -345,14 +345,14 @@ def _rows(result: dict[str, Any], step: Step, ahead: bool) -> list[list[str]]:
         left = f"{name(result['of'])} = {left}"
     operation = tex["operation"]
     first = ["" if step["number"] is None else str(step["number"]),
-             Text("", left if operation is None else f"{left} = {operation}"),
-             Text("", _value(step["value"]))]
-    last = [MARKS[step["kind"]].strip(" ()") if step["kind"] in MARKS else Text("", _value(c))
+             Phrase("", left if operation is None else f"{left} = {operation}"),
+             Phrase("", _value(step["value"]))]
+    last = [MARKS[step["kind"]].strip(" ()") if step["kind"] in MARKS else Phrase("", _value(c))
             for c in carried]
     rows = []
     for k, partial in enumerate(step["partials"] or [None]):
         local = ["", ""] if partial is None else [
-            Text("", _local(tex["name"], partial)), partial["rule"]]
+            Phrase("", _local(tex["name"], partial)), partial["rule"]]
         rows.append([*(first if k == 0 else [""] * 3), *local,
                      *(last if k == 0 else [""] * len(last))])
     return rows

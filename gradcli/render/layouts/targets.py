@@ -25,32 +25,32 @@ if TYPE_CHECKING:
 ELSEWHERE = ("of", "variables", "notes", "sources")
 
 
-class Target(Page):
+class TargetPage(Page):
     """The page of one target: a title, a verdict, facts, a table and remarks, in this order. name:
     the target; several: there are pages of others, too.
     """
 
-    __slots__ = ("facts", "name", "said", "several", "table")
+    __slots__ = ("added", "facts", "name", "several", "table")
     blocks: list[Block]
 
     def __init__(self, name: str, title: Sequence[Any], digits: int | None, several: bool) -> None:
-        self.said: list[tuple[str, Any]] = []
+        self.added: list[tuple[str, Any]] = []
         self.name = name
         self.several = several
         self.facts, self.table = Facts([], gap=True), Table(split=True, gap=True)
         super().__init__(digits, fields=self._fields(),
                          blocks=[Title(tuple(title)), self.facts, self.table])
 
-    def say(self, name: str, value: Any) -> None:
+    def add(self, name: str, value: Any) -> None:
         """Add a field, or one for each element; the name contains the target's."""
-        self.said.append((name, value))
+        self.added.append((name, value))
 
-    def say_own(self, name: str, value: Any) -> None:
+    def add_own(self, name: str, value: Any) -> None:
         """Add a field with a name that is the same for each target."""
-        self.say(f"{numbers.closed(self.name)}.{name}" if self.several else name, value)
+        self.add(f"{numbers.closed(self.name)}.{name}" if self.several else name, value)
 
     def _fields(self) -> Iterator[tuple[str, str]]:
-        for name, value in self.said:
+        for name, value in self.added:
             for index, item in numbers.elements(value):
                 yield numbers.indexed(name, index), numbers.exact(item)
 
@@ -63,7 +63,7 @@ class Target(Page):
         self.blocks.append(Remark(text, style, gap=True))
 
 
-def with_records(answer: dict[str, Any], pages: list[Target]) -> list[Target]:
+def with_records(answer: dict[str, Any], pages: list[TargetPage]) -> list[TargetPage]:
     """Return the pages, with the records of all in the first."""
     for page in pages:
         page.records = _records(answer, pages) if page is pages[0] else ()
@@ -72,7 +72,7 @@ def with_records(answer: dict[str, Any], pages: list[Target]) -> list[Target]:
     return pages
 
 
-def _records(answer: dict[str, Any], pages: Sequence[Target]) -> Iterator[Sequence[Any]]:
+def _records(answer: dict[str, Any], pages: Sequence[TargetPage]) -> Iterator[Sequence[Any]]:
     """Yield a head and rows; the formulas are those of the pages."""
     rows = [row for result, page in zip(answer["results"], pages, strict=True)
             for row in _rows(result, page)]
@@ -85,7 +85,7 @@ def _records(answer: dict[str, Any], pages: Sequence[Target]) -> Iterator[Sequen
         yield [row.get(name) for name in names]
 
 
-def _rows(result: dict[str, Any], page: Target) -> Iterator[Row]:
+def _rows(result: dict[str, Any], page: TargetPage) -> Iterator[Row]:
     of = result["of"]
     for key, value in numbers.unsigned(result).items():
         if key in ELSEWHERE:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from gradcli.render import latex, numbers
-from gradcli.render.layouts.targets import Target, along, name_of, with_records
-from gradcli.render.page import WRONG, Code, Remark, Text
+from gradcli.render.layouts.targets import TargetPage, along, name_of, with_records
+from gradcli.render.page import WRONG, Code, Phrase, Remark
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ WORDS = {
 
 
 def pages(answer: dict[str, Any], digits: int | None = None, *, verbose: bool = False,
-          held: Mapping[str, Any] | None = None) -> list[Target]:
+          held: Mapping[str, Any] | None = None) -> list[TargetPage]:
     """Return a page for each target. verbose: all numbers, and each place once more; digits: None
     for all.
     """
@@ -30,26 +30,26 @@ def pages(answer: dict[str, Any], digits: int | None = None, *, verbose: bool = 
     found = [_page(result, verbose, digits, several) for result in answer["results"]]
     if several:
         for page in found:
-            page.told = [text.replace("note: ", f"note: {page.name}: ", 1)
-                         if text.startswith("note: ") else text for text in page.told]
+            page.messages = [text.replace("note: ", f"note: {page.name}: ", 1)
+                         if text.startswith("note: ") else text for text in page.messages]
     return with_records(answer, found)
 
 
-def _page(result: dict[str, Any], verbose: bool, digits: int | None, several: bool) -> Target:
+def _page(result: dict[str, Any], verbose: bool, digits: int | None, several: bool) -> TargetPage:
     value = result["value"]
     pieces: list[Any] = [f"{result['of']} = ", value] if not isinstance(value, list) else [
         f"{result['of']} of shape {' x '.join(map(str, result['shape'] or []))}"]
     at = [(s["wrt"], s["at"]) for s in result["sources"] if not isinstance(s["at"], list)]
     for k, (name, x) in enumerate(at):
         pieces += [" at " if k == 0 else ", ", f"{name} = ", x]
-    page = Target(result["of"], pieces, digits, several)
+    page = TargetPage(result["of"], pieces, digits, several)
     page.judge(WORDS[result["verdict"]], result["verdict"] == "differ")
-    page.table.fill(["derivative", "reverse", "forward", Text("complex step", brief="complex"),
-                     "central", "error", "difference", Text("verdict", brief="")])
+    page.table.fill(["derivative", "reverse", "forward", Phrase("complex step", brief="complex"),
+                     "central", "error", "difference", Phrase("verdict", brief="")])
     page.table.brief = (5, 6)
     page.table.short = {"difference": "diff"}
-    page.say(numbers.closed(page.name), value)
-    page.say(f"verdict({page.name})", result["verdict"])
+    page.add(numbers.closed(page.name), value)
+    page.add(f"verdict({page.name})", result["verdict"])
     for source in result["sources"]:
         _source(page, source, verbose)
     for block in result["blocks"]:
@@ -57,7 +57,7 @@ def _page(result: dict[str, Any], verbose: bool, digits: int | None, several: bo
     return page
 
 
-def _block(page: Target, block: dict[str, Any]) -> None:
+def _block(page: TargetPage, block: dict[str, Any]) -> None:
     row, column, (one,) = block["row"], block["col"], block["elements"]
     name = numbers.second_derivative(page.name, row, column)
     _compared(page, [name], [one])
@@ -67,14 +67,14 @@ def _block(page: Target, block: dict[str, Any]) -> None:
     _remarks(page, {**block, "wrt": name})
 
 
-def _compared(page: Target, names: list[str], elements: list[dict[str, Any]]) -> None:
+def _compared(page: TargetPage, names: list[str], elements: list[dict[str, Any]]) -> None:
     for name, one in zip(names, elements, strict=True):
-        page.say(name, one["reverse"])
+        page.add(name, one["reverse"])
         for key in (*METHODS[1:], "error", "difference", "verdict"):
-            page.say(f"{key}({name})", one[key])
+            page.add(f"{key}({name})", one[key])
 
 
-def _row(page: Target, name: str, one: dict[str, Any]) -> None:
+def _row(page: TargetPage, name: str, one: dict[str, Any]) -> None:
     if one["verdict"] == "differ":
         page.table.wrong.add(len(page.table.rows))
     page.table.rows.append([name, *map(one.get, METHODS), one["error"], one["difference"],
@@ -85,14 +85,14 @@ def _word(verdict: str) -> Code:
     return Code(verdict, brief=SIGNS.get(verdict))
 
 
-def _source(page: Target, source: dict[str, Any], verbose: bool) -> None:
+def _source(page: TargetPage, source: dict[str, Any], verbose: bool) -> None:
     of, wrt, elements = page.name, source["wrt"], source["elements"]
     names = [name_of(of, wrt, one, k) for k, one in enumerate(elements)]
     _compared(page, names, elements)
     if not elements:
         name = numbers.first_derivative(of, wrt)
-        page.say(name, None)
-        page.say(f"verdict({name})", source["verdict"])
+        page.add(name, None)
+        page.add(f"verdict({name})", source["verdict"])
         tex = latex.derivative(latex.element(of), {latex.element(wrt): 1})
         page.table.rows.append([Code(name, tex), *[None] * (len(METHODS) + 2),
                                 _word(source["verdict"])])
@@ -120,7 +120,7 @@ def _badness(one: dict[str, Any]) -> tuple[int, float]:
             -difference if difference == difference else 0.0)
 
 
-def _remarks(page: Target, source: dict[str, Any]) -> None:
+def _remarks(page: TargetPage, source: dict[str, Any]) -> None:
     said = {block.text for block in page.blocks if isinstance(block, Remark)}
     causes = [f"{c['message']}{_line(c)}" for c in source["causes"]]
     reasons = [f"{source['wrt']} has no derivative: {r['message']}{_line(r)}"
@@ -132,8 +132,8 @@ def _remarks(page: Target, source: dict[str, Any]) -> None:
                         *[(text, "") for text in (*reasons, *lacking, *notes)]):
         if text not in said:
             page.remark(text, style)
-    page.told += [text for text in [*causes, *reasons, *[f"note: {text}" for text in notes]]
-                  if text not in page.told]
+    page.messages += [text for text in [*causes, *reasons, *[f"note: {text}" for text in notes]]
+                  if text not in page.messages]
 
 
 def _line(what: dict[str, Any]) -> str:

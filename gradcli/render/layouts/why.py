@@ -19,33 +19,33 @@
 
 Derivatives with the same causes share one paragraph. In a pipe each derivative has a line
 `name<TAB>value`, and what is said of it is indented; Markdown and LaTeX have what they have of
-`grad`, and the ways.
+`grad`, and the paths.
 """
 
 from __future__ import annotations
 
 from gradcli.base.errors import Source
 from gradcli.render import entries, layout, numbers, remarks
-from gradcli.render.layouts.ways import (
+from gradcli.render.layouts.paths import (
     SMALL,
     WIDE,
-    Look,
+    Form,
     aligned,
     exact,
     fields,
+    form_of,
     groups,
-    look_of,
     on_screen,
+    path,
     paths,
-    way,
 )
 from gradcli.render.messages import excerpt
 from gradcli.render.numbers import visible
 from gradcli.render.page import (
     MISSING,
-    Excerpt,
     Page,
     Paragraph,
+    Preformatted,
     Remark,
     Table,
     Title,
@@ -65,9 +65,9 @@ ANSWERING = ("zero-", "nan-", "derivative-constant")
 
 def pages(answer: dict[str, Any], digits: int | None = None) -> list[Page]:
     """Return one page of all results. digits: of its numbers for people, but at a terminal."""
-    return [Page(fields=_fields(blocks(answer, Look(answer, WIDE, "utf-8", exact, exact))),
+    return [Page(fields=_fields(blocks(answer, Form(answer, WIDE, "utf-8", exact, exact))),
                  records=_records(answer), blocks=_document(answer, digits),
-                 screen=lambda view: on_screen(view, blocks(answer, look_of(view, answer))),
+                 screen=lambda view: on_screen(view, blocks(answer, form_of(view, answer))),
                  latex=_latex(answer, digits))]
 
 
@@ -78,34 +78,34 @@ def _head(result: dict[str, Any], subject: str, message: str, gap: bool) -> Rema
                   gap=gap, about=(result, subject, message))
 
 
-def blocks(answer: dict[str, Any], look: Look) -> Iterator[Block]:
+def blocks(answer: dict[str, Any], form: Form) -> Iterator[Block]:
     """Yield the whole page, as lines and a terminal show it."""
     before: Any = None
     for at, result in enumerate(answer.get("results") or ()):
-        yield from _title(result, look, at > 0)
+        yield from _title(result, form, at > 0)
         for group in groups(result):
-            yield from _derivative(result, group, look)
+            yield from _derivative(result, group, form)
         names = result.get("names") or []
         if names and names != before:
             yield from watched(names)
         before = names
         for note in result.get("notes") or ():
-            yield Remark(entries.told([""], note), head="note:")
+            yield Remark(entries.sentence([""], note), head="note:")
 
 
-def _title(result: dict[str, Any], look: Look, gap: bool) -> Iterator[Title]:
+def _title(result: dict[str, Any], form: Form, gap: bool) -> Iterator[Title]:
     if result.get("question"):
         turn = f" (answer {result['turn']} of {result['turns']})" if "turn" in result else ""
         yield Title(f"line {result['line']}: {result['question']}{turn}", gap=gap)
         gap = False
-    point = ", ".join([f"{source['wrt']} = {look.brief(source.get('at'))}"
+    point = ", ".join([f"{source['wrt']} = {form.brief(source.get('at'))}"
                        for source in result.get("sources") or ()])
-    head = f"{result['of']} = {look.brief(result.get('value'))}"
+    head = f"{result['of']} = {form.brief(result.get('value'))}"
     full = f"{head} at {point}"
-    yield Title(full if point and len(full) <= look.width else head, gap=gap)
+    yield Title(full if point and len(full) <= form.width else head, gap=gap)
 
 
-def _derivative(result: dict[str, Any], group: list[dict[str, Any]], look: Look
+def _derivative(result: dict[str, Any], group: list[dict[str, Any]], form: Form
                 ) -> Iterator[Block]:
     """Yield the remarks on one derivative, or several with the same causes: its value, its causes
     and its path.
@@ -119,18 +119,18 @@ def _derivative(result: dict[str, Any], group: list[dict[str, Any]], look: Look
             subject = remarks.subject(names, value, at, len(result["sources"]))
             yield _head({**only, "sources": [] if at else group}, subject, reason["message"],
                         gap=k == 0)
-            yield from _places(reason, look)
+            yield from _places(reason, form)
             yield from _fix(reason)
     else:
         why = [n for n in notes if answering(n[2])][:1]
-        subject = f"{name_of(result, source)} = {look.number(source.get('gradient'))}"
+        subject = f"{name_of(result, source)} = {form.number(source.get('gradient'))}"
         yield _head(only, subject, "".join([n[2]["message"] for n in why]), gap=True)
         for found in why:
             notes.remove(found)
-            yield from _places(found[2], look)
+            yield from _places(found[2], form)
     for names, _, note, _ in notes:
-        yield Remark(entries.told(names if len(group) > 1 else [""], note), head="note:")
-    yield from way(result, source, len(group), look)
+        yield Remark(entries.sentence(names if len(group) > 1 else [""], note), head="note:")
+    yield from path(result, source, len(group), form)
 
 
 def answering(note: dict[str, Any]) -> bool:
@@ -147,14 +147,15 @@ def name_of(result: dict[str, Any], source: dict[str, Any], index: tuple[int | s
     return numbers.first_derivative(of, wrt, (), index)
 
 
-def _places(remark: dict[str, Any], look: Look) -> Iterator[Excerpt]:
+def _places(remark: dict[str, Any], form: Form) -> Iterator[Preformatted]:
     """Yield the locations of a remark as error messages show them: the line, with marks below."""
     places = [p for p in (remark, *(remark.get("related") or ())) if p.get("line")]
     pad = _pad(remark)
     for place in places:
         first = place is remark
-        yield Excerpt([f" {pad}{'-->' if place is places[0] else ':::'} {_at(look.file, place)}"])
-        text = look.texts.get(place["line"])
+        arrow = "-->" if place is places[0] else ":::"
+        yield Preformatted([f" {pad}{arrow} {_at(form.file, place)}"])
+        text = form.texts.get(place["line"])
         if text is None:
             continue
         start = (place.get("column") or 1) - 1
@@ -162,10 +163,10 @@ def _places(remark: dict[str, Any], look: Look) -> Iterator[Excerpt]:
         end = place["end_column"] - 1 if ends_here else len(text) if place.get("end_line") else (
             start + 1)
         label = "" if first else place.get("message") or ""
-        shown, marks = excerpt(Source(text), (start, end), label, look.width - len(pad) - 4,
-                               "^" if first else "-", look.encoding)
-        yield Excerpt([f" {pad} |", f" {place['line']:>{len(pad)}} | {shown}".rstrip()])
-        yield Excerpt([f" {pad} | {mark}" for mark in marks], MISSING)
+        shown, marks = excerpt(Source(text), (start, end), label, form.width - len(pad) - 4,
+                               "^" if first else "-", form.encoding)
+        yield Preformatted([f" {pad} |", f" {place['line']:>{len(pad)}} | {shown}".rstrip()])
+        yield Preformatted([f" {pad} | {mark}" for mark in marks], MISSING)
 
 
 def _pad(remark: dict[str, Any]) -> str:
@@ -247,10 +248,10 @@ def _document(answer: dict[str, Any], digits: int | None) -> Iterator[Block]:
     """Yield the blocks of `grad`, then a table for each path."""
     from gradcli.render.layouts.derivatives import document
 
-    look = _look(answer, digits)
+    form = _form(answer, digits)
     for result in answer.get("results") or ():
         yield from document(GRAD, numbers.rounded(result, digits))
-        yield from paths(result, look)
+        yield from paths(result, form)
         yield from watched(result.get("names") or [])
 
 
@@ -258,22 +259,23 @@ def _latex(answer: dict[str, Any], digits: int | None) -> Iterator[Block]:
     """Yield the blocks of `grad` in LaTeX; paths are comments, as reasons are."""
     from gradcli.render.layouts.derivatives import equations
 
-    look = _look(answer, digits)
+    form = _form(answer, digits)
     for result in answer.get("results") or ():
         yield from equations(GRAD, numbers.rounded(result, digits))
-        for block in paths(result, look):
-            yield Excerpt([line[1:] for line in aligned(block)] if isinstance(block, Table) else
-                          [block.text] if isinstance(block, Paragraph) else [])
+        for block in paths(result, form):
+            yield Preformatted(
+                [line[1:] for line in aligned(block)] if isinstance(block, Table) else
+                [block.text] if isinstance(block, Paragraph) else [])
 
 
 GRAD = {"command": "grad"}
 
 
-def _look(answer: dict[str, Any], digits: int | None) -> Look:
+def _form(answer: dict[str, Any], digits: int | None) -> Form:
     """Return the form for documents: numbers to `digits` digits, or in full."""
     def show(value: Any) -> str:
         if digits is None or layout.count(value) > SMALL:
             return exact(value)
         return layout.inline(value, digits)
 
-    return Look(answer, WIDE, "utf-8", show, show)
+    return Form(answer, WIDE, "utf-8", show, show)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from gradcli.render import entries, layout, numbers
 from gradcli.render.numbers import visible
-from gradcli.render.page import MISSING, Code, Excerpt, Grid, Paragraph, Remark, Table
+from gradcli.render.page import MISSING, Code, Grid, Paragraph, Preformatted, Remark, Table
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ WIDE = 100          # columns of source text
 STOPS, WATCHED, UNWATCHED = "stops", "watched", "not watched"
 
 
-class Look:
+class Form:
     """The form of a page of sentences: its width, its encoding, and the writers of values, in full
     (`number`) and for titles (`brief`).
     """
@@ -60,29 +60,29 @@ def groups(result: dict[str, Any]) -> list[list[dict[str, Any]]]:
     return list(found.values())
 
 
-def paths(result: dict[str, Any], look: Look) -> Iterator[Block]:
+def paths(result: dict[str, Any], form: Form) -> Iterator[Block]:
     """Yield the paths alone, one for each group of sources."""
     for group in groups(result):
-        yield from way(result, group[0], len(group), look)
+        yield from path(result, group[0], len(group), form)
 
 
-def way(result: dict[str, Any], source: dict[str, Any], several: int, look: Look
+def path(result: dict[str, Any], source: dict[str, Any], several: int, form: Form
         ) -> Iterator[Block]:
     """Yield the path from a source to the target as a table, and the product of its slopes."""
     steps = source.get("path") or []
     if not steps:
         return
     along = ("from ", Code(source["wrt"]), " to ", Code(result["of"]))
-    yield Table(["line", along, "operation", "value", "derivative"], _rows(steps, look), "rllrr",
+    yield Table(["line", along, "operation", "value", "derivative"], _rows(steps, form), "rllrr",
                 gap=True)
     if several > 1:
         yield Paragraph("the paths from the others end in the same place")
     elif source.get("gradient") is not None and not source.get("reasons") and (
             result.get("kind", "gradient") in FIRST):
-        yield from _product(steps, source, look)
+        yield from _product(steps, source, form)
 
 
-def _rows(steps: list[dict[str, Any]], look: Look) -> list[Row]:
+def _rows(steps: list[dict[str, Any]], form: Form) -> list[Row]:
     """Return a row for each step of a path: line, text, operation, value, derivative; of many steps
     the first, the last and those that no derivative passes.
     """
@@ -94,10 +94,10 @@ def _rows(steps: list[dict[str, Any]], look: Look) -> list[Row]:
             text = f"{step['name']} = {text}"
         if step.get("times", 1) > 1:
             text = f"{text} ({step['times']} times)"
-        value = look.number(step["value"]) if step.get("value") is not None else _shape(
+        value = form.number(step["value"]) if step.get("value") is not None else _shape(
             step.get("shape"))
         found.append([line, Code(text), step.get("operation") or "", value,
-                      _passes(step, at, look)])
+                      _passes(step, at, form)])
     if len(found) <= ROWS:
         return found
     closed = [k for k, step in enumerate(steps) if not step["recorded"]]
@@ -111,12 +111,12 @@ def _rows(steps: list[dict[str, Any]], look: Look) -> list[Row]:
     return rows
 
 
-def _passes(step: dict[str, Any], at: int, look: Look) -> str:
+def _passes(step: dict[str, Any], at: int, form: Form) -> str:
     if at == 0:
         return WATCHED if step["recorded"] else UNWATCHED
     if not step["recorded"]:
         return STOPS
-    return "passes" if step.get("slope") is None else look.number(step["slope"])
+    return "passes" if step.get("slope") is None else form.number(step["slope"])
 
 
 def _shape(shape: Sequence[int] | None) -> str:
@@ -125,7 +125,7 @@ def _shape(shape: Sequence[int] | None) -> str:
     return f"vector of {shape[0]}" if len(shape) == 1 else f"{' x '.join(map(str, shape))} array"
 
 
-def _product(steps: list[dict[str, Any]], source: dict[str, Any], look: Look
+def _product(steps: list[dict[str, Any]], source: dict[str, Any], form: Form
              ) -> Iterator[Paragraph]:
     """Yield the product of the slopes along a path, and a remark on the other paths."""
     slopes = [step.get("slope") for step in steps[1:]]
@@ -137,13 +137,13 @@ def _product(steps: list[dict[str, Any]], source: dict[str, Any], look: Look
     # Where a branch is not used, an infinite slope counts for nothing.
     whole = bool(known) and len(known) == len(slopes) and not source.get("shape") and (
         total - total == 0)
-    product = " * ".join(map(look.number, known)) if len(known) <= FACTORS else "the slopes"
-    along = f"{product} = {look.number(total)}" if len(known) > 1 else look.number(total)
+    product = " * ".join(map(form.number, known)) if len(known) <= FACTORS else "the slopes"
+    along = f"{product} = {form.number(total)}" if len(known) > 1 else form.number(total)
     others = ways - 1 if ways < MANY else f"{MANY} or more"
     more = f"and {others} other {'path' if ways == 2 else 'paths'}"
     if ways > 1 and whole:
         yield Paragraph(f"along this path: {along}; {more}, together"
-                        f" {look.number(source['gradient'])}")
+                        f" {form.number(source['gradient'])}")
     elif ways > 1:
         yield Paragraph(more)
     elif whole and len(known) > 1:
@@ -159,9 +159,9 @@ def on_screen(view: View, found: Iterable[Block]) -> Iterator[Block]:
         yield _grid(view, block) if isinstance(block, Table) else block
 
 
-def look_of(view: View, answer: dict[str, Any]) -> Look:
+def form_of(view: View, answer: dict[str, Any]) -> Form:
     """Return how a terminal shows a value."""
-    return Look(answer, view.width, view.encoding,
+    return Form(answer, view.width, view.encoding,
                 lambda value: _short(value, view.digits, view.whole),
                 lambda value: _short(value, view.digits, False))
 
@@ -239,7 +239,7 @@ def fields(found: Iterable[Block]) -> Iterator[tuple[str, ...]]:
         if isinstance(block, Table):
             for line in aligned(block):
                 yield (line,)
-        elif isinstance(block, Excerpt):
+        elif isinstance(block, Preformatted):
             for line in block.lines:
                 yield (f"  {line}",)
         elif isinstance(block, Remark | Paragraph):
@@ -251,6 +251,6 @@ def plain_paths(answer: dict[str, Any]) -> str:
     """Return the paths alone, which `grad -v` writes beside plain output."""
     from gradcli.render import plain
 
-    look = Look(answer, WIDE, "utf-8", exact, exact)
+    form = Form(answer, WIDE, "utf-8", exact, exact)
     return plain.lines([row for result in answer.get("results") or ()
-                        for row in fields(paths(result, look))])
+                        for row in fields(paths(result, form))])
