@@ -35,7 +35,6 @@ from gradcli.lang.syntax.lexer import (
     OPENING as OPENING_KINDS,
 )
 from gradcli.ops import lookup
-from gradcli.ops.rows import INTERNAL
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -190,8 +189,8 @@ def called(entry: Entry, source: Source) -> str:
     call = head.replace(".", "").isidentifier()
     if call and lookup(name) is not None:
         return name
-    own = entry[OP].name
-    return own if call and own not in INTERNAL else written(entry, source) or own
+    op = entry[OP]
+    return op.name if call and not op.internal else written(entry, source) or op.name
 
 
 def number(value: float) -> str:

@@ -10,7 +10,6 @@ from fractions import Fraction
 
 from gradcli.formulas import arrays, rewrites
 from gradcli.formulas import terms as numbers
-from gradcli.formulas.rewrites import POSITIVE
 from gradcli.formulas.terms import (
     HALF,
     MINUS,
@@ -191,7 +190,7 @@ class Algebra:
 
     def note(self, term: Term, text: str) -> None:
         """Remember that a rewrite holds where a term is so."""
-        if (term.op is None or term.op.name not in POSITIVE) and self.table.names([term]):
+        if (term.op is None or "positive" not in term.op.traits) and self.table.names([term]):
             self.conditions[term, text] = None
 
     def note_poles(self, powers: Sequence[tuple[Term, Term]]) -> None:

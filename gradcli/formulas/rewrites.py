@@ -42,14 +42,14 @@ def _function(a: TermAlgebra, op: Op, x: Term) -> Term | None:
     name = op.name
     if x.kind == NUMBER:
         n = whole(x.value)
-        value = VALUES.get((name, n)) if n is not None else None
+        value = op.whole.get(n) if n is not None else None
         if value is not None:
             return a.number(Fraction(value))
         if isinstance(x.value, float) and op.floats is not None:
             return a.constant(float(op.on_scalars([x.value])))
     if x.op is not None:
-        condition = INVERSES.get((name, x.op.name))
-        if condition is not None:
+        inverse, _, condition = op.undoes.partition(" ")
+        if inverse == x.op.name:
             if condition:
                 a.note(x.args[0], condition)
             return x.args[0]
@@ -58,7 +58,7 @@ def _function(a: TermAlgebra, op: Op, x: Term) -> Term | None:
     if name == "sign" and x.is_call("relu"):
         above = a.call(TABLE["greater"], [x.args[0], a.number(ZERO)], None, None)
         return choice(a, above, a.number(ONE), a.number(ZERO))
-    return _with_sign_outside(a, op, x) if name in EVEN or name in ODD else None
+    return _with_sign_outside(a, op, x) if "even" in op.traits or "odd" in op.traits else None
 
 
 def _with_sign_outside(a: TermAlgebra, op: Op, x: Term) -> Term | None:
@@ -69,7 +69,7 @@ def _with_sign_outside(a: TermAlgebra, op: Op, x: Term) -> Term | None:
         return None
     turned = a.number(numbers.times(coefficient, MINUS)) if rest is None else a.negative(x)
     inner = a.call(op, [turned], None, None)
-    return inner if op.name in EVEN else a.negative(inner)
+    return inner if "even" in op.traits else a.negative(inner)
 
 
 def _exp(a: TermAlgebra, x: Term) -> Term | None:
@@ -277,8 +277,6 @@ NONZERO, NONNEGATIVE, ABOVE = "!= 0", ">= 0", "> 0"
 IMPLIED = {ABOVE: (ABOVE,), NONNEGATIVE: (ABOVE, NONNEGATIVE), NONZERO: (ABOVE, NONZERO)}
 """Condition to what it follows from."""
 
-NOT_NEGATIVE = frozenset(("abs", "relu", "sqrt", "square"))
-
 
 def positive(term: Term) -> bool:
     """Return whether a term is positive wherever it is defined, but for rounding."""
@@ -313,7 +311,7 @@ def _found(term: Term, strict: bool, known: dict[tuple[int, bool], bool]) -> boo
         return term.value > 0 and all(
             _sign(b, strict, known) or (not strict and _is_even(e)) for b, e in term.items)
     assert term.op is not None
-    return term.op.name in POSITIVE or (not strict and term.op.name in NOT_NEGATIVE)
+    return "positive" in term.op.traits or (not strict and "not_negative" in term.op.traits)
 
 
 def _is_even(exponent: Term) -> bool:
@@ -399,35 +397,3 @@ def _common(a: TermAlgebra, term: Term) -> list[tuple[Term, Term]]:
             if (min(values) > 0 and base.kind != NAME) or max(values) < 0:
                 common.append((base, a.number(min(values, key=abs))))
     return common
-
-
-# --------------------------------------------------------------------------------------------------
-# What may be written instead, as data. Nothing here changes a value by more than rounding where
-# the formula is defined; what holds only under a condition names it.
-
-EVEN = frozenset(("cos", "cosh", "abs", "sech", "sec", "sinc", "bessel_j0"))
-"""f(-x) is f(x)."""
-
-ODD = frozenset((
-    "sin", "tan", "sinh", "tanh", "csc", "cot", "csch", "coth", "asin", "atan", "asinh", "atanh",
-    "erf", "erfi", "cbrt", "sign", "acsc", "acot", "dawsn", "erfinv", "fresnels", "fresnelc"))
-"""f(-x) is -f(x)."""
-
-INVERSES = {
-    ("log", "exp"): "", ("exp", "log"): "> 0", ("sin", "asin"): "", ("cos", "acos"): "",
-    ("tan", "atan"): "", ("sinh", "asinh"): "", ("cosh", "acosh"): "", ("tanh", "atanh"): "",
-    ("asinh", "sinh"): "", ("expm1", "log1p"): "", ("log1p", "expm1"): "", ("atanh", "tanh"): "",
-}
-"""f(g(x)) is x: where it is defined, or where x is as the text says."""
-
-VALUES = {
-    ("sin", 0): 0, ("cos", 0): 1, ("tan", 0): 0, ("exp", 0): 1, ("log", 1): 0, ("sinh", 0): 0,
-    ("cosh", 0): 1, ("tanh", 0): 0, ("asin", 0): 0, ("atan", 0): 0, ("asinh", 0): 0, ("erf", 0): 0,
-    ("erfc", 0): 1, ("expm1", 0): 0, ("log1p", 0): 0, ("gamma", 1): 1, ("gamma", 2): 1,
-    ("sign", 1): 1, ("sign", -1): -1, ("cbrt", 0): 0, ("cbrt", 1): 1, ("log2", 2): 1,
-    ("log10", 10): 1, ("sec", 0): 1, ("sech", 0): 1,
-}
-"""Values of operations on whole numbers that are whole."""
-
-POSITIVE = frozenset(("exp", "cosh", "sech", "gamma_positive", "sigmoid", "softplus", "exp2"))
-"""Operations whose value is never 0."""

@@ -19,8 +19,6 @@ from gradcli.ops.kinds import Op, edge_rule, on_arrays
 from gradcli.ops.table import elementwise
 from gradcli.ops.table.elementwise import (
     add,
-    atan,
-    cos,
     divide,
     exp,
     multiply,
@@ -28,12 +26,12 @@ from gradcli.ops.table.elementwise import (
     positive,
     power,
     reciprocal,
-    sin,
     sqrt,
     square,
     subtract,
 )
 from gradcli.ops.table.hyperbolic import asinh, tanh
+from gradcli.ops.table.trigonometric import atan, cos, sin
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from gradcli.ops.kinds import NAMES, PUBLIC, TABLE, Op
-from gradcli.ops.rows import INTERNAL
 from gradcli.ops.table import (  # noqa: F401 -- importing a module fills the table
     discrete,
     elementwise,
     shapes,
 )
 
-__all__ = ["INTERNAL", "NAMES", "PUBLIC", "TABLE", "Op", "lookup"]
+__all__ = ["NAMES", "PUBLIC", "TABLE", "Op", "lookup"]
 
 
 def lookup(name: str) -> Op | None:

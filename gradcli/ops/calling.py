@@ -18,9 +18,9 @@ if TYPE_CHECKING:
         parameters: tuple[str, ...]
         attributes: dict[str, Any]
         variadic: bool
-
-# Operations whose one option is a list that may be written without brackets.
-LISTED = ("reshape", "transpose", "broadcast_to")
+        expand: Callable[..., Any] | None
+        doc: str
+        traits: tuple[str, ...]
 
 
 def arranged(op: Signature, args: Sequence[Any], attributes: Mapping[str, Any],
@@ -41,7 +41,7 @@ def arranged(op: Signature, args: Sequence[Any], attributes: Mapping[str, Any],
     else:
         count = len(op.parameters)
         operands, extra = list(args[:count]), args[count:]
-    if op.name in LISTED and len(extra) > 1:
+    if "listed" in op.traits and len(extra) > 1:
         extra = (list(extra),)  # x.reshape(2, 3) as in NumPy
     free = [name for name in op.attributes if name not in named]
     if len(extra) > len(free):
@@ -50,6 +50,32 @@ def arranged(op: Signature, args: Sequence[Any], attributes: Mapping[str, Any],
                     help=f"its options are {', '.join(op.attributes) or 'none'}")
     named.update(zip(free, extra, strict=False))
     return [tensor(a, stack) for a in operands], named
+
+
+def check_options(op: Signature, attributes: Mapping[str, Any]) -> None:
+    """Raise E0208 for an option that the operation does not have; operands may be named."""
+    for name in attributes:
+        if name not in op.attributes and (op.expand is None or name not in op.parameters):
+            raise error("E0208", f"`{op.name}` has no option `{name}`",
+                        help=f"it has {', '.join(op.attributes) or 'none'}")
+
+
+def check_count(op: Signature, args: Sequence[Any], attributes: Mapping[str, Any]) -> None:
+    """Raise E0207 if operands of a composite operation are missing, or its function's arguments."""
+    from inspect import signature
+
+    assert op.expand is not None
+    if not op.parameters:
+        try:
+            signature(op.expand).bind(*args, **attributes)
+        except TypeError:
+            raise error("E0207", f"`{op.name}` does not take these arguments",
+                        help=f"such as {op.doc}") from None
+    missing = [name for name in op.parameters[len(args):]
+               if name not in attributes and not name.startswith("*")]
+    if missing:
+        raise error("E0207", f"`{op.name}` takes {' and '.join(op.parameters)}",
+                    help=f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing")
 
 
 def tensor(value: Any, stack: Callable[..., Any]) -> Any:

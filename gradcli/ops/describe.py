@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from gradcli.ops import INTERNAL, TABLE
+from gradcli.ops import TABLE
 from gradcli.ops.kinds import COMPOSITE, Op
 from gradcli.ops.text import Text, applied, text_of
 
@@ -65,6 +65,30 @@ def describe(op: Op) -> dict[str, Any]:
         "derivative": derivatives(op), "domain": op.domain, "kinks": op.kinks, "doc": op.doc,
         "latex": latex}
 
+
+TRAITS = {
+    "even": "f(-x) is f(x)",
+    "odd": "f(-x) is -f(x)",
+    "positive": "the value is above 0 wherever it is defined",
+    "not_negative": "the value is 0 or above wherever it is defined",
+    "never_zero": "0 only where a float has no smaller number, or at infinity",
+    "zero_at_zero": "0 where the first argument is",
+    "never_flat": "its slope is 0 only where a float has no smaller number",
+    "growing": "an infinite value is an overflow, and no pole",
+    "bounded": "makes nothing very large of what is not",
+    "vanishing": "may be next to nothing of ordinary numbers",
+    "true_zeros": "0 only where that is right, of numbers far from the ends of the range",
+    "in_pieces": "values and slopes truly are 0 where no argument is",
+    "homogeneous": "grows with all arguments together as they do, though it is not linear",
+    "selecting": "its slope is 0 where it does not use the argument",
+    "ordering": "hands each element of a cotangent to the elements that the value is made of",
+    "switching": "the sign of the first argument decides between formulas",
+    "comparing": "the sign of the difference of the arguments decides between formulas",
+    "of_angle": "takes an angle",
+    "angle": "gives an angle",
+    "listed": "its one option is a list, which Python code may write without brackets",
+}
+"""What the words of `Op.traits` say of a function."""
 
 # --- the page of all operations -------------------------------------------------------------------
 
@@ -206,7 +230,7 @@ def groups() -> list[tuple[str, list[Op]]]:
     above = ""
     for op in TABLE.values():
         above = op.name if op.name in named else above
-        if above != op.name and op.name not in INTERNAL:
+        if above != op.name and not op.internal:
             below.setdefault(above, []).append(op)
     return [(heading, [op for name in names.split() for op in (TABLE[name], *below.get(name, ()))])
             for heading, names in GROUPS]

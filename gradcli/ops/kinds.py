@@ -32,7 +32,7 @@ from __future__ import annotations
 
 from gradcli.base.errors import error
 from gradcli.base.lazy import np, quiet
-from gradcli.ops.rows import INTERNAL, Rows
+from gradcli.ops.rows import Rows
 from gradcli.ops.values import (
     SCALAR_TYPES,
     broadcast_shape,
@@ -87,15 +87,22 @@ class Op:
     samples: for each argument a range (low, high) to test in.
     substitute: what to write where the derivative is missing; it may name `{0}`, the operand.
     expand: for composite rows, the function of the operations that it stands for.
+    internal: whether only rules and the interpreter use it: no file can call it.
     holomorphic: false where rules are written for complex numbers already.
     on_complex: the row that takes complex numbers in place of this one.
+    traits: what else holds of it, in words of `ops.describe.TRAITS`.
+    steep: the argument near 0 of which it is steep.
+    whole: whole numbers at which the value is a whole number, and that number.
+    undoes: the operation g with f(g(x)) = x, and behind it the x of which that holds.
+    names: what other languages call it: `c` if that is its own name, `c:fabs` if not.
     """
 
     __slots__ = (
         "aliases", "arrays", "attributes", "batching", "by_parts", "doc", "domain", "edges",
-        "elementwise", "expand", "fast_rules", "floats", "holomorphic", "integers", "jvp", "kind",
-        "kink", "kinks", "latex", "name", "on_complex", "parameters", "partial", "prepare", "roles",
-        "rules", "samples", "smooth", "substitute", "variadic",
+        "elementwise", "expand", "fast_rules", "floats", "holomorphic", "integers", "internal",
+        "jvp", "kind", "kink", "kinks", "latex", "name", "names", "on_complex", "parameters",
+        "partial", "prepare", "roles", "rules", "samples", "smooth", "steep", "substitute",
+        "traits", "undoes", "variadic", "whole",
     )
 
     def __init__(
@@ -123,7 +130,13 @@ class Op:
         substitute: str = "",
         expand: Callable[..., Any] | None = None,
         is_elementwise: bool | None = None,
+        internal: bool = False,
         holomorphic: bool = True,
+        traits: str = "",
+        steep: int | None = None,
+        whole: Mapping[int, int] | None = None,
+        undoes: str = "",
+        names: str = "",
     ) -> None:
         self.name = name
         self.kind = kind
@@ -137,6 +150,7 @@ class Op:
         self.fast_rules: tuple[Any, ...] | None = None
         self.jvp = jvp
         self.expand = expand
+        self.internal = internal
         self.holomorphic = holomorphic
         self.on_complex: Op | None = None
         # One rule gives the cotangents of all arguments at once.
@@ -152,6 +166,11 @@ class Op:
         self.latex = latex
         self.samples = tuple(samples)
         self.substitute = substitute
+        self.traits = tuple(traits.split())
+        self.steep = steep
+        self.whole = whole or {}
+        self.undoes = undoes
+        self.names = names
         self.elementwise = kind == ELEMENTWISE if is_elementwise is None else is_elementwise
         # Whether a derivative passes from argument k to the value.
         self.edges = tuple(rule is not None for rule in self.rules) or (
@@ -163,7 +182,7 @@ class Op:
         for alias in (name, *self.aliases):
             assert not dict.__contains__(NAMES, alias), alias
             NAMES[alias] = self
-            if name not in INTERNAL:
+            if not internal:
                 PUBLIC[alias] = self
             if _FLOAT_NAMES and self.floats is not None:
                 _FLOAT_NAMES[alias] = self.floats
@@ -192,9 +211,11 @@ class Op:
         apply it; so this table imports nothing of the tape and rules still record.
         """
         if attributes and not attributes.keys() <= self.attributes.keys():
+            from gradcli.ops.calling import check_options
+
             check_options(self, attributes)
         if len(args) > len(self.parameters) > 0 and not self.parameters[-1].startswith("*"):
-            return from_python(self, args, attributes)
+            return self._from_python(args, attributes)
         apply = None
         for a in args:
             if type(a) in SCALAR_TYPES:
@@ -205,7 +226,7 @@ class Op:
             elif self.parameters and (  # without any, lists arrive as they are
                     type(a) is list or type(a) is tuple
                     or (self.expand is None and not hasattr(a, "__array_interface__"))):
-                return from_python(self, args, attributes)
+                return self._from_python(args, attributes)
         if len(args) < len(self.parameters) and self.expand is None and not (
                 self.parameters[-1].startswith("*") and len(args) + 1 == len(self.parameters)):
             raise error("E0207", f"`{self.name}` takes {' and '.join(self.parameters)}",
@@ -215,9 +236,18 @@ class Op:
                 try:
                     return self.expand(*args, **attributes)
                 except TypeError:
+                    from gradcli.ops.calling import check_count
+
                     check_count(self, args, attributes)
                     raise
         return self.compute(args, attributes) if apply is None else apply(self, args, attributes)
+
+    def _from_python(self, args: Sequence[Any], attributes: Mapping[str, Any]) -> Any:
+        """Apply to lists as tensors, with attributes by position. Raises E0207 for too many."""
+        from gradcli.ops.calling import arranged
+
+        operands, named = arranged(self, args, attributes, NAMES["stack"])
+        return self(*operands, **named)
 
     def compute(self, values: Sequence[Any], attributes: Mapping[str, Any],
                 cores: Sequence[int] | None = None) -> Any:
@@ -273,7 +303,7 @@ class Op:
                 np.abs(np.subtract(rough, found, dtype=float)) < limit / 2):
             return found
         if not self.elementwise:
-            what = "this" if self.name in INTERNAL else f"`{self.name}` of these"
+            what = "this" if self.internal else f"`{self.name}` of these"
             raise error("E0404", f"{what} is not an integer of {bits} bits",
                         help="make them floats: float(...)")
 
@@ -333,43 +363,6 @@ class Op:
 
     def __repr__(self) -> str:
         return f"<operation {self.name}>"
-
-
-def from_python(op: Op, args: Sequence[Any], attributes: Mapping[str, Any]) -> Any:
-    """Apply an operation to arguments from Python code: lists for tensors, attributes by position.
-
-    Raises E0207 for more arguments than the operation has.
-    """
-    from gradcli.ops.calling import arranged
-
-    operands, named = arranged(op, args, attributes, NAMES["stack"])
-    return op(*operands, **named)
-
-
-def check_options(op: Op, attributes: Mapping[str, Any]) -> None:
-    """Raise E0208 for an option that the operation does not have; operands may be named."""
-    for name in attributes:
-        if name not in op.attributes and (op.expand is None or name not in op.parameters):
-            raise error("E0208", f"`{op.name}` has no option `{name}`",
-                        help=f"it has {', '.join(op.attributes) or 'none'}")
-
-
-def check_count(op: Op, args: Sequence[Any], attributes: Mapping[str, Any]) -> None:
-    """Raise E0207 if operands of a composite operation are missing, or its function's arguments."""
-    from inspect import signature
-
-    assert op.expand is not None
-    if not op.parameters:
-        try:
-            signature(op.expand).bind(*args, **attributes)
-        except TypeError:
-            raise error("E0207", f"`{op.name}` does not take these arguments",
-                        help=f"such as {op.doc}") from None
-    missing = [name for name in op.parameters[len(args):]
-               if name not in attributes and not name.startswith("*")]
-    if missing:
-        raise error("E0207", f"`{op.name}` takes {' and '.join(op.parameters)}",
-                    help=f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing")
 
 
 def _by_element(op: Op, values: Sequence[Any]) -> Any:

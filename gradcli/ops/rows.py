@@ -16,23 +16,9 @@ if TYPE_CHECKING:
 else:
     Row = object  # only a checker of types asks
 
-INTERNAL = frozenset((
-    "add_along_axis", "align", "besselie_derivative", "besselke_derivative", "cast_float",
-    "cast_other", "cofactor", "cofactor_slope",
-    "contraction", "convolve", "convolve_input", "convolve_kernel", "deficient", "det_sign",
-    "eigh_packed", "excess", "guarded_base", "index", "inverse_gaps", "left_engine",
-    "lowered_exponent", "modulus",
-    "one_minus_square", "overwrite", "polygamma_difference", "pool_max", "pool_put", "pool_take",
-    "put", "put_diagonal",
-    "qr_packed", "rebatch", "recurrence", "running_logsumexp", "running_place", "running_product",
-    "segment_largest", "segment_share", "segment_smallest", "shifted", "spread", "sum_batch",
-    "sum_to", "svd_packed", "turns", "unbatch", "undetermined",
-    "unit_part"))
-"""Rows that only rules and the interpreter use: no file can call them, `gradcli ops` is silent."""
-
 LATER: list[str] = [
-    "hyperbolic", "reductions", "linalg", "matrices", "complex_numbers", "nn", "special",
-    "creation", "special_forms", "scans", "arrangement", "losses", "clipping", "systems",
+    "trigonometric", "hyperbolic", "reductions", "linalg", "matrices", "complex_numbers", "nn",
+    "special", "creation", "special_forms", "scans", "arrangement", "losses", "clipping", "systems",
     "decompositions", "singular_values", "gathering", "ordering", "segments", "convolution"]
 """Modules of rows that are loaded when a name asks for them, the commonest first."""
 

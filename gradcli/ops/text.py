@@ -7,11 +7,13 @@ language is a table of patterns.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from gradcli.ops import TABLE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Sequence
     from typing import Any, Self, TypeAlias
 
     from gradcli.ops.kinds import Op
@@ -51,6 +53,28 @@ LATEX = r"\left({}\right)"
 def inside(text: Piece, strength: int, brackets: str = "({})") -> str:
     """Return a text as an operand of something that binds so tightly."""
     return text[0] if text[1] >= strength else brackets.format(text[0])
+
+
+class Functions(Mapping[str, str]):
+    """What a language calls operations, by their names: the words of a language in `Op.names`."""
+
+    __slots__ = ("language",)
+
+    def __init__(self, language: str) -> None:
+        self.language = language
+
+    def __getitem__(self, name: str) -> str:
+        for word in TABLE[name].names.split():
+            language, _, other = word.partition(":")
+            if language == self.language:
+                return other or name
+        raise KeyError(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return (name for name in TABLE if self.get(name))
+
+    def __len__(self) -> int:
+        return len(list(self))
 
 
 class Symbolic:

@@ -28,8 +28,6 @@ LN2 = 0.6931471805599453
 LN2_HIGH, LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
 # Exponents of one band: numbers that may be added up, and multiplied by floats, as floats.
 BAND = 256
-# What grows with each operand as that does, beside what is bilinear.
-HOMOGENEOUS = ("norm2", "contraction")
 
 
 class Kind:
@@ -86,7 +84,7 @@ def applied(op: Op, args: Sequence[Any], attributes: Mapping[str, Any]) -> Any:
         return _with_nan(op, args, ROWS[op.name](*args))
     if op.kind == LINEAR:
         return _linear(op, args, attributes)
-    if op.kind == BILINEAR or op.name in HOMOGENEOUS:
+    if op.kind == BILINEAR or "homogeneous" in op.traits:
         return _scaled(op, args, attributes)
     if not op.elementwise:
         raise TypeError(f"`{op.name}` has no wide numbers")

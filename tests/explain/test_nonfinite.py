@@ -24,7 +24,7 @@ from transcripts import header_commands, in_process
 from gradcli.engine.sweeps import absorbing, reverse
 from gradcli.explain import notes as shares
 from gradcli.explain.numbers import nonfinite
-from gradcli.ops import INTERNAL, TABLE
+from gradcli.ops import TABLE
 
 FOLDER = ROOT / "samples/nan"
 NAN, INF = math.nan, math.inf
@@ -937,7 +937,7 @@ def test_what_is_too_large_has_advice_of_its_own(text: str, at: str, advice: str
 
 
 BENEATH = [op.name for op in TABLE.values() if op.kind == "elementwise" and len(
-    op.parameters) == 1 and op.samples and op.name not in INTERNAL and hasattr(mpmath, op.name)
+    op.parameters) == 1 and op.samples and not op.internal and hasattr(mpmath, op.name)
     and not op.name.startswith("fresnel")]    # which takes mpmath long
 
 

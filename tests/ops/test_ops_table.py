@@ -27,6 +27,7 @@ from gradcli.engine import calculus
 from gradcli.engine.record.record import Record
 from gradcli.engine.record.tensor import Tensor, leaf
 from gradcli.ops import NAMES, TABLE
+from gradcli.ops.describe import TRAITS
 from gradcli.ops.kinds import ELEMENTWISE, FLAT, STOP, Op
 
 # Worst seen: 6e-13, the fifth derivative of Dawson's integral, whose recurrence cancels; all others
@@ -251,3 +252,44 @@ def test_arrays_of_a_function_that_numpy_lacks_keep_their_type_and_shape() -> No
     np.testing.assert_allclose(y, [[float(mpmath.gamma(float(v))) for v in row] for row in x],
                                rtol=1e-7)
     assert NAMES["digamma"](np.zeros((0, 3))).shape == (0, 3)
+
+
+# --- what rows say of their functions ----------------------------------------------------------
+
+SIGNS: dict[str, Callable[[float, float], bool]] = {    # of f(x) and f(-x)
+    "even": lambda value, turned: value == turned,
+    "odd": lambda value, turned: value == -turned,
+    "positive": lambda value, turned: value > 0,
+    "not_negative": lambda value, turned: value >= 0}
+
+
+def test_traits_are_words_that_are_explained() -> None:
+    assert {word for op in TABLE.values() for word in op.traits} == set(TRAITS)
+
+
+@pytest.mark.parametrize(("name", "trait"), [
+    (name, trait) for trait in SIGNS for name, op in TABLE.items() if trait in op.traits])
+def test_signs_that_rows_tell(name: str, trait: str) -> None:
+    for (x,) in points(TABLE[name]):
+        assert SIGNS[trait](TABLE[name](x), TABLE[name](-x if trait in ("even", "odd") else x))
+
+
+@pytest.mark.parametrize("name", [name for name, op in TABLE.items() if op.whole])
+def test_whole_values_that_rows_tell(name: str) -> None:
+    assert {x: TABLE[name](float(x)) for x in TABLE[name].whole} == TABLE[name].whole
+
+
+@pytest.mark.parametrize("name", [name for name, op in TABLE.items() if op.undoes])
+def test_inverses_that_rows_tell(name: str) -> None:
+    inverse, _, condition = TABLE[name].undoes.partition(" ")
+    for (x,) in points(TABLE[inverse]):
+        assert condition in ("", "> 0") and (not condition or x > 0)
+        assert TABLE[name](TABLE[inverse](x)) == pytest.approx(x, rel=1e-12)
+
+
+@pytest.mark.parametrize("name", [
+    name for name, op in TABLE.items() if "zero_at_zero" in op.traits and op.elementwise])
+def test_rows_that_are_zero_at_zero(name: str) -> None:
+    op = TABLE[name]
+    others = [0.0] * (len(op.parameters) - 1)
+    assert op(0.0, *others) == 0

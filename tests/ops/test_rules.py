@@ -11,7 +11,7 @@ from conftest import folded
 from test_ops_arrays import ARRAY_STEPS, ARRAYS
 from test_ops_layers import CALLS, MADE
 
-from gradcli.ops import INTERNAL, NAMES, TABLE, kinds, lookup
+from gradcli.ops import NAMES, TABLE, kinds, lookup
 from gradcli.ops.describe import describe
 from gradcli.ops.kinds import (
     BILINEAR,
@@ -130,7 +130,7 @@ def test_names_and_aliases_lead_to_their_row() -> None:
     for op in ROWS:
         for name in (op.name, *op.aliases):
             assert NAMES[name] is op
-            assert lookup(name) is (None if op.name in INTERNAL else op)
+            assert lookup(name) is (None if op.internal else op)
             assert name.isidentifier()
     assert lookup("sinn") is None
     assert len(NAMES) == sum(1 + len(op.aliases) for op in ROWS)

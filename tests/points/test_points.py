@@ -10,7 +10,6 @@ import pytest
 
 from gradcli.base.errors import GradcliError
 from gradcli.ops import NAMES, TABLE
-from gradcli.ops.rows import INTERNAL
 from gradcli.ops.wide import ROWS, Wide, wide
 from gradcli.python.program import loads
 from gradcli.questions import Question
@@ -183,7 +182,7 @@ def test_integers_wrap_at_no_point(text: str, rows: int) -> None:
 # Where floats end, and what is beyond.
 EDGES = (np.nan, np.inf, -np.inf, 0.0, 1e200, -1e200, 2.5, -3.0)
 ELEMENTWISE = [row for row in TABLE.values() if row.elementwise and row.rules
-               and not row.variadic and row.name not in INTERNAL]
+               and not row.variadic and not row.internal]
 
 
 def edges(count: int) -> Any:

@@ -24,7 +24,7 @@ from transcripts import steps as transcript
 
 from gradcli.cli import main
 from gradcli.cli.environment import Environment
-from gradcli.ops import INTERNAL, TABLE
+from gradcli.ops import TABLE
 from gradcli.ops.kinds import UNREGISTERED, Op
 from gradcli.python.program import loads
 from gradcli.questions.steps import trace
@@ -226,7 +226,7 @@ def test_powers_are_written_by_what_varies() -> None:
 
 
 @folded
-@pytest.mark.parametrize("op", [op for op in ELEMENTWISE if op.name not in INTERNAL],
+@pytest.mark.parametrize("op", [op for op in ELEMENTWISE if not op.internal],
                          ids=lambda op: op.name)
 def test_latex_of_every_row_is_balanced(op: Op) -> None:
     operands = [name("v1") + 1 for _ in op.parameters]
@@ -591,7 +591,7 @@ FORMATS = ("table", "latex", "markdown", "csv")
 ORDER = {name: k for k, name in enumerate(TABLE)}
 
 
-@pytest.mark.parametrize("op", [op for op in TABLE.values() if op.name not in INTERNAL],
+@pytest.mark.parametrize("op", [op for op in TABLE.values() if not op.internal],
                          ids=lambda op: op.name)
 def test_every_operation_has_steps(op: Op) -> None:
     count = len(op.parameters) or 1

@@ -40,7 +40,7 @@ from gradcli.lang.running.verbs import VERBS
 from gradcli.lang.syntax.code import CONSTANTS
 from gradcli.lang.syntax.grammar import grammar_text
 from gradcli.lang.syntax.lexer import KEYWORDS
-from gradcli.ops import INTERNAL, PUBLIC, TABLE, describe
+from gradcli.ops import PUBLIC, TABLE, describe
 from gradcli.ops.describe import GROUPS, groups, reference
 from gradcli.ops.kinds import Op
 from gradcli.ops.values import DTYPES
@@ -274,7 +274,7 @@ def test_operations_are_what_the_table_says(golden: Any) -> None:
 
 def test_every_row_is_in_one_group() -> None:
     shown = [op.name for _, rows in groups() for op in rows]
-    public = [op.name for op in TABLE.values() if op.name not in INTERNAL]
+    public = [op.name for op in TABLE.values() if not op.internal]
     assert len(shown) == len(set(shown))
     assert sorted(shown) == sorted(public)
     named = " ".join(names for _, names in GROUPS).split()

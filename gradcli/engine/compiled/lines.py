@@ -20,7 +20,7 @@ from math import hypot
 
 from gradcli.engine.compiled.trace import Standing
 from gradcli.engine.record.operators import PLAIN
-from gradcli.engine.sweeps.extremes import BOUNDED, LARGE, STEEP, are_extreme
+from gradcli.engine.sweeps.extremes import LARGE, are_extreme
 from gradcli.engine.sweeps.reverse import on_slots
 from gradcli.ops.kinds import EDGE, Op
 
@@ -141,9 +141,9 @@ class Passage(Standing):
         if wengert.growing is None:
             wengert.extreme = are_extreme([wengert.head[k] for k in wengert.fixed])
             wengert.steep = sorted({
-                wengert.operands(k)[STEEP[op.name]] for k, op in enumerate(wengert.ops)
-                if op.name in STEEP} - wengert.fixed)
-            growing = [k for k, op in enumerate(wengert.ops) if op.name not in BOUNDED]
+                wengert.operands(k)[op.steep] for k, op in enumerate(wengert.ops)
+                if op.steep is not None} - wengert.fixed)
+            growing = [k for k, op in enumerate(wengert.ops) if "bounded" not in op.traits]
             # A getter of a single item gives no tuple.
             wengert.growing = itemgetter(0, 0, *growing)
         values = self.values

@@ -19,7 +19,7 @@ from gradcli.base.lazy import quiet
 from gradcli.engine.compiled.loops import Symbol, call_text, number_text
 from gradcli.engine.compiled.trace import Doubtful, Elsewhere, Unrecorded
 from gradcli.engine.record.record import ANS, ATTRIBUTES, IDS, OP, OUT, VALUES
-from gradcli.engine.sweeps.extremes import BOUNDED, FAINT, LARGE, SMALL, STEEP, are_extreme
+from gradcli.engine.sweeps.extremes import FAINT, LARGE, SMALL, are_extreme
 from gradcli.ops.graph import Graph
 from gradcli.ops.table.elementwise import add, multiply, positive
 from gradcli.ops.values import SCALAR_TYPES, is_integer, plain
@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     # The number of a value, or the text of a constant.
     Operand: TypeAlias = int | str
 
-# What makes of moderate numbers none that is very large, but in long chains.
-MODERATE = BOUNDED | {"multiply", "square"}
 # Operations in an expression.
 NESTED = 6
 
@@ -63,8 +61,8 @@ def generated(recorded: Trace) -> Callable[..., tuple[Any, ...]]:
     known: dict[int | None, Operand] = {i: k for k, i in enumerate(recorded.inputs)}
     for entry in recorded.steps:
         known[entry[OUT]] = writer.operand(entry, known)
-        if entry[OP].name in STEEP:
-            writer.steep(known.get(entry[IDS][STEEP[entry[OP].name]]))
+        if entry[OP].steep is not None:
+            writer.steep(known.get(entry[IDS][entry[OP].steep]))
     for i, value in recorded.guards:
         if i in known:
             writer.check(known[i], "!=", writer.constant(value), "Elsewhere")
@@ -72,7 +70,7 @@ def generated(recorded: Trace) -> Callable[..., tuple[Any, ...]]:
     for i in recorded.derivatives:
         if i in known:
             writer.check(known[i], "!=", known[i], "Doubtful")
-    vanishing = [known[e[OUT]] for e in recorded.steps if e[OP].name in VANISHING]
+    vanishing = [known[e[OUT]] for e in recorded.steps if "vanishing" in e[OP].traits]
     for answer, _ in recorded.answers:
         if answer in known and answer in derivatives:
             writer.faint(known[answer], vanishing)
@@ -81,12 +79,6 @@ def generated(recorded: Trace) -> Callable[..., tuple[Any, ...]]:
             writer.keep(known[i])
     return writer.function([
         known[i] if i in known else writer.constant(value) for i, value in recorded.answers])
-
-
-# What is next to nothing of ordinary numbers.
-VANISHING = frozenset((
-    "exp", "exp2", "expm1", "sigmoid", "softplus", "silu", "erfc", "sech", "csch", "ndtr", "power",
-    "tanh", "gamma", "besselk"))
 
 
 class Formal(Symbol):
@@ -169,7 +161,9 @@ class Writer(Graph):
                 o for n, o in enumerate(operands) if isinstance(o, int)
                 for _ in range(template.count(f"{{{n}}}"))]))
             self.formulas.append(Formula(template, operands))
-            if type(entry[ANS]) is float and op.name not in MODERATE:
+            # Products make very large numbers of moderate ones in long chains only.
+            if type(entry[ANS]) is float and "bounded" not in op.traits and op.name not in (
+                    "multiply", "square"):
                 self.growing.add(number)
         return number
 

@@ -118,6 +118,9 @@ class Standing(ABC):
     by_parts = False
     smooth = True
     holomorphic = False
+    traits = ()
+    internal = False
+    steep = None
 
     def __init__(self, count: int, kink: Callable[..., Any] | None, partial: bool) -> None:
         self.first, self.last = fresh_ids(count)

@@ -29,14 +29,6 @@ if TYPE_CHECKING:
     from gradcli.engine.record.record import Entry
     from gradcli.engine.sweeps.reverse import Shares
 
-# Elementwise operations whose slope is 0 where they do not use the operand.
-SELECTING = frozenset((
-    "where", "maximum", "minimum", "clip", "relu", "relu6", "threshold", "copysign"))
-# Operations whose rule hands each element of a cotangent to the elements that the answer is made
-# of, and nothing to the others.
-ORDERING = frozenset((
-    "reduce_max", "reduce_min", "sort", "cummax", "cummin", "pool_max", "segment_largest",
-    "segment_smallest"))
 
 
 def reverse(entries: Sequence[Entry], seeds: Mapping[int, Any], sources: Collection[int],
@@ -170,13 +162,13 @@ def _masks(entry: Entry, live: Any, reached: set[int], guard_sqrt: bool,
                 continue
             constant = [] if guard_sqrt or not factors else _constant(entry, k, reached, varying)
             if op.elementwise:
-                selects = bool(constant) or (op.name in SELECTING and not guard_sqrt)
+                selects = bool(constant) or ("selecting" in op.traits and not guard_sqrt)
                 mask = _of_elements(entry, live, k, selects)
             else:
                 mask = _of_product(entry, live, k, constant)
             inside[k] = mask
             out.append(None if mask is None else _fitted(entry, mask, k))
-    elif op.kind == LINEAR or op.name in ORDERING:
+    elif op.kind == LINEAR or "ordering" in op.traits:
         out = [_any(mask) for _, mask in cotangents(
             entry, _everywhere(entry) if live is None else live, reached, False)]
     elif live is not None and not np.asarray(value_of(live)).any():

@@ -30,14 +30,6 @@ LARGE = 1e50
 SMALL = 1e-50
 # The smallest float times 1e50 changes no more than rounding does in what is larger.
 FAINT = 1e-260
-# What makes nothing very large of what is not.
-BOUNDED = frozenset((
-    "add", "subtract", "negative", "positive", "abs", "sin", "cos", "tanh", "atan", "sigmoid",
-    "sqrt", "log", "maximum", "minimum", "relu", "where", "reshape", "index", "transpose",
-    "broadcast_to", "sum_to", "concat", "stack", "put", "mean"))
-# What is steep where an operand is very small: which one.
-STEEP = {"divide": 1, "divide_no_nan": 1, "xdivy": 1, "xlogy": 1, "power": 0, "reciprocal": 0,
-         "reciprocal_no_nan": 0, "log": 0, "log2": 0, "log10": 0, "sqrt": 0, "rsqrt": 0, "cbrt": 0}
 answer = itemgetter(ANS)
 # Elements above which a product of two arrays may start threads.
 LONG = 5000
@@ -88,7 +80,7 @@ def _numbers(entries: Sequence[Entry]) -> bool:
                 for v in entry[VALUES]:
                     if not (SMALL < v < LARGE or -LARGE < v < -SMALL or v == 0.0):
                         return True
-            elif entry[OP].name in STEEP and _is_small(entry[VALUES][STEEP[entry[OP].name]]):
+            elif entry[OP].steep is not None and _is_small(entry[VALUES][entry[OP].steep]):
                 return True
     except (TypeError, OverflowError):  # a text, an integer that is no float
         return True
@@ -114,7 +106,7 @@ def _vanishes(entry: Entry) -> bool:
     not far beyond that end: those of a mask are far.
     """
     op, ans = entry[OP], entry[ANS]
-    if not op.elementwise or op.name in BOUNDED or not is_float(ans) or np.all(ans):
+    if not op.elementwise or "bounded" in op.traits or not is_float(ans) or np.all(ans):
         return False
     gone = np.equal(ans, 0)
     for v in entry[VALUES]:
@@ -137,9 +129,9 @@ def _arrays(entries: Sequence[Entry]) -> bool:
     with np.errstate(all="ignore"):
         for entry in entries:
             op = entry[OP]
-            if op.name not in BOUNDED and _is_large(entry[ANS]):
+            if "bounded" not in op.traits and _is_large(entry[ANS]):
                 return True
-            if op.name in STEEP and _is_small(entry[VALUES][STEEP[op.name]]):
+            if op.steep is not None and _is_small(entry[VALUES][op.steep]):
                 return True
             if None in entry[IDS] and is_float(entry[ANS]):  # comparisons lose nothing
                 limit = LIMITS.get(_kind(entry[ANS]), LARGE)

@@ -27,16 +27,6 @@ if TYPE_CHECKING:
 
     from gradcli.engine.record.record import Entry
 
-# What has values and slopes that truly are 0 where no operand is.
-IN_PIECES = frozenset((
-    "abs", "sign", "maximum", "minimum", "clip", "copysign", "where", "mod", "fmod", "subtract",
-    "add", "relu", "relu6", "prelu", "hard_sigmoid", "heaviside", "ldexp"))
-
-# What has the value 0 of tame numbers only if that is right.
-PRODUCTS = frozenset((
-    "multiply", "divide", "negative", "square", "sqrt", "reciprocal", "sin", "cos", "tan", "asin",
-    "acos", "atan", "sinh", "tanh", "asinh", "acosh", "atanh", "log", "log2", "log10", "log1p",
-    "expm1"))
 # Squares of such numbers are floats.
 FAR, FAR_32 = 2.0**480, 2.0**55
 
@@ -84,7 +74,7 @@ def _tame_numbers(entries: Sequence[Entry], adjoints: dict[int, Any]) -> bool:
                 continue
             c = rule if rule.__class__ is float else rule(*values, ans)
             if not (low < c < high or -high < c < -low or c != c) and (
-                    c != 0.0 or (op.name not in IN_PIECES and 0.0 not in values)):
+                    c != 0.0 or ("in_pieces" not in op.traits and 0.0 not in values)):
                 return False
             adjoints[i] = adjoints[i] + g * c if i in adjoints else g * c
     return all(map(_is_tame, adjoints.values()))
@@ -112,7 +102,8 @@ def _is_tame_value(entry: Entry) -> bool:
         return False
     if not _is_tame(ans) or not all(map(_is_tame, values)):
         return False
-    if not op.elementwise or op.name in PRODUCTS or op.name in IN_PIECES or not op.rules:
+    if not op.elementwise or "true_zeros" in op.traits or "in_pieces" in op.traits or (
+            not op.rules):
         return True
     if type(ans) is float:
         return ans != 0.0 or 0.0 in values
@@ -131,7 +122,7 @@ def _has_tame_slopes(entry: Entry, carried: Mapping[int, Any], forward: bool) ->
         c = slope(op, k, xs, ans)
         if not _is_tame(value_of(c)):
             return False
-        if op.name not in IN_PIECES and not np.all(value_of(c)):
+        if "in_pieces" not in op.traits and not np.all(value_of(c)):
             present: Any = _where(c, lambda v: v == 0)
             for x in xs:
                 present = multiply(present, _where(x, lambda v: v != 0))
@@ -181,7 +172,7 @@ def _loses(entry: Entry, carried: Mapping[int, Any], forward: bool) -> bool:
         c = slope(op, k, xs, ans)
         if _is_off(value_of(c)):
             return True
-        if op.name not in IN_PIECES:
+        if "in_pieces" not in op.traits:
             # Where a function crosses 0 its slope does not vanish with it.
             gone = multiply(_where(ans, _is_tiny), _where(multiply(c, xs[k]), _is_tiny))
             nothing = 0.0 if (op.name, k) == ("power", 1) else _where(c, lambda v: v == 0)

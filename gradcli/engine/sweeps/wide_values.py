@@ -9,12 +9,10 @@ from gradcli.base.lazy import np
 from gradcli.engine.record import record as records
 from gradcli.engine.record.record import ANS, ATTRIBUTES, BATCH, IDS, OP, OUT, VALUES
 from gradcli.engine.record.saved import is_hollow
-from gradcli.engine.sweeps.absorbing import ORDERING
-from gradcli.engine.sweeps.extremes import BOUNDED
 from gradcli.ops.kinds import BILINEAR, EDGE, LINEAR
 from gradcli.ops.unbounded import SMALLEST
 from gradcli.ops.values import dtype_of, is_complex, is_float, shape_of
-from gradcli.ops.wide import HOMOGENEOUS, Wide, choice, wide
+from gradcli.ops.wide import Wide, choice, wide
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,7 +30,7 @@ class Beyond(Exception):
 
 
 # What as a whole makes no number that it is not given, or 0.
-EXACT = ORDERING | {"real", "imag", "conj", "angle"}
+EXACT = ("real", "imag", "conj", "angle")
 # And what rules that Python code gave may raise.
 UNABLE = (Beyond, GradcliError, TypeError, ValueError, AttributeError, *EDGE)
 
@@ -83,7 +81,7 @@ def _left(entry: Entry, ans: Any, kind: Type) -> Any:
     operands, subnormal, or 0 though no operand has a 0.
     """
     op = entry[OP]
-    if op.name in EXACT:
+    if "ordering" in op.traits or op.name in EXACT:
         return np.zeros(shape_of(ans), bool)
     numbers = [v for k, v in enumerate(entry[VALUES]) if op.edge(k) and is_float(v)]
     sizes = np.abs(ans)
@@ -145,11 +143,11 @@ class Swept:
         again: Any = None
         if any(i not in self.changed and self._is_gone(self._kept.get(i, v))
                for i, v in zip(entry[IDS], entry[VALUES], strict=True)):
-            if gone or (not moved and (op.name in BOUNDED or op.kind == LINEAR)):
+            if gone or (not moved and ("bounded" in op.traits or op.kind == LINEAR)):
                 return
         elif op.elementwise and op.rules:
             again = op(*self.operands(entry)[:-1])
-        elif op.kind in (LINEAR, BILINEAR) or op.name in HOMOGENEOUS:
+        elif op.kind in (LINEAR, BILINEAR) or "homogeneous" in op.traits:
             again = op(*self.operands(entry)[:-1], **entry[ATTRIBUTES])
         elif gone:
             return

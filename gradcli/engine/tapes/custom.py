@@ -50,6 +50,9 @@ class CustomOp:
     batching = ""
     prepare = None
     domain = ""
+    traits = ()
+    internal = False
+    steep = None
 
     def __init__(self, name: str, rule: Callable[..., Sequence[Any]],
                  inner: tuple[int, ...], nones: set[int], place: Any = None) -> None:

@@ -46,6 +46,8 @@ class Hop:
     partial = False
     kink = None
     substitute = ""
+    traits = ()
+    internal = False
 
     def __init__(self, code: str, name: str, how: str = "") -> None:
         self.code = code

@@ -43,13 +43,10 @@ if TYPE_CHECKING:
     from gradcli.lang.running.log import Asked, Assignment
     from gradcli.lang.running.run import Binding, Run
 
-# Growing operations, whose infinity is an overflow and not a pole.
+# Whose overflow is that of a product or sum.
 PRODUCTS = frozenset((
     "multiply", "add", "subtract", "square", "power", "divide", "reciprocal", "matmul", "sum",
     "mean", "prod", "squared_difference", "lerp", "ldexp"))
-GROWING = PRODUCTS - {"power", "divide", "reciprocal"} | {
-    "exp", "exp2", "expm1", "sinh", "cosh", "softplus", "logaddexp", "erfi", "erfcx", "besseli",
-    "logcosh", "elu", "selu"}
 MOST_TURNS = 50
 # Classes of values that may have a limit.
 AROUND = ("nan-indeterminate", "nan-pole")
@@ -366,7 +363,7 @@ def _class_of(entry: Entry, values: Sequence[Any], value: Any) -> str:
             "nan-overflow"
     if is_nan(value):
         return "nan-indeterminate" if name == "divide" and values[-1:] == [0] else "nan-domain"
-    if name in GROWING:
+    if "growing" in entry[OP].traits:
         return "nan-overflow"
     if name in QUOTIENTS:
         return "nan-pole" if values[-1] == 0 else "nan-overflow"

@@ -10,7 +10,6 @@ from __future__ import annotations
 from gradcli.base.lazy import np, quiet
 from gradcli.engine.record.record import ANS, ATTRIBUTES, BATCH, IDS, OP, OUT, VALUES
 from gradcli.engine.record.tensor import value_of
-from gradcli.engine.sweeps.absorbing import SELECTING
 from gradcli.engine.sweeps.reverse import operands, slope
 from gradcli.explain.elements import (
     TAKING,
@@ -44,15 +43,6 @@ if TYPE_CHECKING:
 MAX_TRIED = 100
 # Operations whose values are not used that are told together.
 MOST_UNUSED = 4
-# Operations that are 0 only where a float has no smaller number, or at infinity.
-NEVER_ZERO = frozenset((
-    "exp", "exp2", "sigmoid", "softplus", "erfc", "sech", "csch", "ndtr", "gamma", "reciprocal",
-    "rsqrt", "besselk"))
-# Operations that are 0 where their first operand is.
-ZERO_AT_ZERO = frozenset((
-    "sqrt", "cbrt", "abs", "negative", "positive", "square", "sin", "tan", "asin", "atan", "sinh",
-    "tanh", "asinh", "atanh", "log1p", "expm1", "norm2", "reduce_max", "reduce_min", "add", "where",
-    "maximum", "minimum"))
 
 
 class Root:
@@ -102,12 +92,12 @@ class Origin:
     def unused(self) -> bool:
         """Return whether the value is one that a selection does not take."""
         return self.upstream is not None and self.upstream == 0 and self.zero_by is not None and (
-            self.zero_by[OP].name in SELECTING)
+            "selecting" in self.zero_by[OP].traits)
 
     def is_chosen(self) -> bool:
         """Return whether a selection is the reason why the value does not count."""
         by = self.turned or self.zero_by
-        return by is not None and by[OP].name in SELECTING
+        return by is not None and "selecting" in by[OP].traits
 
     def turned_by(self, entry: Entry) -> Origin:
         """Return a copy whose infinity became NaN in an operation."""
@@ -219,15 +209,15 @@ class Trail:
                 large = self._overflow(entry, there) if name in ("divide", "reciprocal") else None
                 if large is not None:
                     return large
-            elif name in NEVER_ZERO or (
+            elif "never_zero" in entry[OP].traits or (
                     name in ("multiply", "divide", "power", "square") and all(values)):
                 return entry
             else:
                 zeros = [j for j, v, _ in there if v == 0 and entry[IDS][j] is not None]
                 if name in ("multiply", "divide", "power"):
                     zeros = zeros[:1]
-                elif not (name in ZERO_AT_ZERO or entry[OP].kind in ("linear", "bilinear")) or any(
-                        np.any(v) for v in values[:1]):
+                elif not ("zero_at_zero" in entry[OP].traits or entry[OP].kind in (
+                        "linear", "bilinear")) or any(np.any(v) for v in values[:1]):
                     zeros = []
                 pending += [(entry, j, index) for j in reversed(zeros)]
         return None
@@ -351,4 +341,4 @@ def _has_own_zero(entry: Entry, k: int) -> bool:
     if not op.elementwise:
         return False
     *xs, ans = operands(entry, False)
-    return op.name in SELECTING and has_zero(value_of(slope(op, k, xs, ans)))
+    return "selecting" in op.traits and has_zero(value_of(slope(op, k, xs, ans)))

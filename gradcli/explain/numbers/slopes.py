@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from gradcli.base.lazy import np
 from gradcli.engine.record.record import ANS, IDS, OP, VALUES
-from gradcli.engine.sweeps.absorbing import SELECTING
 from gradcli.engine.sweeps.wide_values import UNABLE
 from gradcli.explain.catalogue import Note
 from gradcli.explain.elements import bad_index, element, finite, first_zero, is_nan, operands_at
@@ -121,7 +120,7 @@ class Slopes(Explainer):
 
     def _unused(self, by: Entry, wrt: int) -> bool:
         """Return whether an operation selects, or multiplies by a constant 0."""
-        return by[OP].name in SELECTING or (by[OP].name == "multiply" and any(
+        return "selecting" in by[OP].traits or (by[OP].name == "multiply" and any(
             first_zero(v) is not None and not self.trail.depends(i, wrt)
             for i, v in zip(by[IDS], by[VALUES], strict=True)))
 
@@ -129,7 +128,7 @@ class Slopes(Explainer):
         """Return the cause of an infinite slope of a value that another operation does not use."""
         entry, by = origin.entry, origin.turned
         assert by is not None
-        selects = by[OP].name in SELECTING
+        selects = "selecting" in by[OP].traits
         return Cause(
             "nan-dead-branch" if selects else "nan-zero-times-inf", entry,
             f"{self.described(entry, origin.index)} has slope {_slope(origin)}, and"

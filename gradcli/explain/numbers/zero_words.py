@@ -34,11 +34,6 @@ MAX_NOTES = 3
 # does not count.
 ONCE, TWICE, UNUSED = range(3)
 
-# Operations whose slope is nowhere 0 but where a float has no smaller number.
-NEVER_FLAT = frozenset((
-    "sigmoid", "log_sigmoid", "tanh", "softplus", "exp", "exp2", "expm1", "erf", "erfc", "ndtr",
-    "log_ndtr", "elu", "selu", "softsign", "atan", "reciprocal", "rsqrt", "log", "coth", "csch",
-    "logaddexp", "erfcx"))
 # The better of two or several, and how the others or itself is called.
 LOSERS = {"maximum": "smaller", "minimum": "larger"}
 BEST = {
@@ -181,7 +176,7 @@ class ZeroNotes:
         if kind in ("mod", "fmod") and k == 1:
             return (f"{text} does not move with its divisor {telling(x)}{at}, which is the larger"
                     " one")
-        if kind in NEVER_FLAT or (kind == "divide" and x != 0) or (
+        if "never_flat" in entry[OP].traits or (kind == "divide" and x != 0) or (
                 kind == "sech" and elements.fitted(entry[ANS], position) == 0):
             return self._state(entry, "saturated", x, at, count) + (
                 ": its slope there is smaller than a float can be")

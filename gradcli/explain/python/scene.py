@@ -50,6 +50,8 @@ class DroppedEntries:
     partial = False
     kink = None
     substitute = ""
+    traits = ()
+    internal = False
 
     def __init__(self, name: str) -> None:
         self.name = name

@@ -17,6 +17,7 @@ from gradcli.ops.text import (
     OR,
     POWER,
     SIGN,
+    Functions,
     inside,
 )
 from gradcli.render.layouts.formula import about, function_name, heading
@@ -52,13 +53,7 @@ class C(Scalars):
         # It does not overflow.
         "logaddexp": ("fmax({0}, {1}) + log1p(exp(-fabs(({0}) - ({1}))))", (ANY, ANY), ADDED)}
     lowered: ClassVar = {**LOWERED, **ZEROS}
-    functions: ClassVar = {
-        **{name: name for name in (
-            "sin cos tan sinh cosh tanh asin acos atan atan2 asinh acosh atanh exp exp2 expm1 log"
-            " log2 log10 log1p cbrt hypot floor ceil trunc copysign fmod erf erfc lgamma isnan"
-            " isfinite").split()},
-        "abs": "fabs", "gamma": "tgamma", "round": "rint", "maximum": "fmax", "minimum": "fmin",
-        "bessel_j0": "j0", "bessel_j1": "j1", "bessel_y0": "y0", "bessel_y1": "y1"}
+    functions: ClassVar = Functions("c")
 
     RESERVED = frozenset((
         "auto break case char const continue default do double else enum extern float for goto if"

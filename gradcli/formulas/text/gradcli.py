@@ -6,7 +6,6 @@ from gradcli.formulas.arrays import size
 from gradcli.formulas.lowering import cofactor
 from gradcli.formulas.text.languages import Arrays, chosen, summed_axes
 from gradcli.ops import lookup
-from gradcli.ops.rows import INTERNAL
 from gradcli.ops.text import (
     ATOM,
     COMPARISON,
@@ -66,7 +65,7 @@ class Gradcli(Arrays):
         defaults.
         """
         op = term.operation
-        if op.name in INTERNAL or lookup(op.name) is not op:
+        if op.internal or lookup(op.name) is not op:
             raise self.missing(term)
         named = [f"{k}={literal(v)}" for k, v in chosen(term).items()]
         return f"{op.name}({', '.join([*[a for a, _ in args], *named])})", ATOM

@@ -15,7 +15,6 @@ from gradcli.formulas.arrays import size
 from gradcli.formulas.sharing import LONGEST, Units
 from gradcli.formulas.terms import ARRAY, NAME, NUMBER, PRODUCT, SUM
 from gradcli.formulas.text.arithmetic import Arithmetic
-from gradcli.ops.rows import INTERNAL
 from gradcli.ops.text import ATOM, COMPARISONS, MULTIPLIED, inside
 
 TYPE_CHECKING = False
@@ -141,7 +140,7 @@ class Language(Arithmetic, ABC):
         name = term.operation.name
         what = "`index` at a computed place" if name in ("put", "index") else f"`{name}`"
         others = [f"--format {language}" for language in self.others]
-        if name in INTERNAL or (name == "put" and len(term.args) > 1):
+        if term.operation.internal or (name == "put" and len(term.args) > 1):
             del others[1:]
         return error("E0802", f"{what} cannot be written as {self.title}",
                      help=f"{' or '.join(others)} writes it" if others else

@@ -12,8 +12,7 @@ from gradcli.formulas.arrays import size
 from gradcli.formulas.lowering import LOWERED
 from gradcli.formulas.text.languages import Arrays, chosen, listed, summed_axes
 from gradcli.ops import lookup
-from gradcli.ops.rows import INTERNAL
-from gradcli.ops.text import ATOM, COMPARISONS, MULTIPLIED, POWER, SIGN
+from gradcli.ops.text import ATOM, COMPARISONS, MULTIPLIED, POWER, SIGN, Functions
 from gradcli.render.layouts.formula import about, function_name, heading
 
 TYPE_CHECKING = False
@@ -26,22 +25,15 @@ if TYPE_CHECKING:
     from gradcli.ops.text import Piece
     from gradcli.render.layouts.formula import Answer
 
-FUNCTIONS = {
-    **{name: f"np.{name}" for name in (
-        "matmul floor_divide zeros_like ones_like kron cross outer sinc dot").split()},
-    **{name: f"np.linalg.{name}" for name in "inv det solve cholesky pinv".split()},
-    "matvec": "np.matmul", "isinf": "", "logical_xor": ""}
-"""Operation to what NumPy calls it where the row computes otherwise; empty: by the row."""
+OF_NUMPY, OF_MATH = Functions("numpy"), Functions("math")
+"""What NumPy calls operations whose rows compute otherwise; what `math` has and NumPy has not."""
 
 
 def function_of(op: Op) -> str:
     """Return what NumPy calls an operation, empty where it has none."""
     by_row = getattr(op.arrays, "__qualname__", "") if op.elementwise else ""
-    return FUNCTIONS.get(op.name, by_row if by_row.startswith("np.") else "")
-
-
-OF_MATH = {"erf": "erf", "erfc": "erfc", "gamma": "gamma", "lgamma": "lgamma"}
-"""Operations that Python's `math` has and NumPy has not."""
+    name = OF_NUMPY.get(op.name, "")
+    return f"np.{name}" if name else by_row if by_row.startswith("np.") else ""
 
 
 class Python(Arrays):
@@ -193,7 +185,7 @@ class Python(Arrays):
         if op.name in OF_MATH:
             self.needs |= {"np", "math", op.name}
             return f"{op.name}({listed(args)})", ATOM
-        if op.name in INTERNAL or lookup(op.name) is not op:
+        if op.internal or lookup(op.name) is not op:
             raise self.missing(term)
         self.needs.add("gradcli")
         return f"ops.{op.name}({', '.join([listed(args), *named])})", ATOM

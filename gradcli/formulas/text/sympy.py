@@ -12,6 +12,7 @@ from gradcli.ops.text import (
     ATOM,
     COMPARISONS,
     POWER,
+    Functions,
 )
 from gradcli.render.layouts.formula import about, identifiers
 
@@ -44,16 +45,7 @@ class Sympy(Scalars):
         "exp2": ("2**{0}", (ATOM,), POWER)}
     power_sign = "**"
     lowered: ClassVar = SYMBOLIC
-    functions: ClassVar = {
-        **{name: name for name in (
-            "sin cos tan sec csc cot sinh cosh tanh sech csch coth asin acos atan acot asec acsc"
-            " asinh acosh atanh acoth asech acsch exp log sign gamma digamma erf erfc erfi erfinv"
-            " erfcinv atan2 cbrt fresnels fresnelc beta zeta besselj bessely besseli besselk"
-        ).split()},
-        "abs": "Abs", "maximum": "Max", "minimum": "Min", "lgamma": "loggamma",
-        "floor": "floor", "ceil": "ceiling", "polygamma": "polygamma", "ei": "Ei", "li": "li",
-        "si": "Si", "ci": "Ci", "shi": "Shi", "chi": "Chi", "lambertw": "LambertW",
-        "logical_and": "And", "logical_or": "Or", "logical_not": "Not"}
+    functions: ClassVar = Functions("sympy")
 
     def constant(self, name: str) -> Piece:
         """Return pi or e; as a number where a name of the file hides it."""

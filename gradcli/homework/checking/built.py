@@ -37,8 +37,6 @@ MAX_NODES = 2_000
 RATIONAL: dict[Op, Callable[..., Fraction]] = {
     add: operator.add, subtract: operator.sub, multiply: operator.mul, divide: operator.truediv,
     negative: operator.neg}
-TAKES_ANGLE = frozenset("sin cos tan sec csc cot".split())
-GIVES_ANGLE = frozenset("asin acos atan asec acsc acot atan2".split())
 
 
 def build(code: Code, formula: Formula, variables: Iterable[str], *, degrees: bool = False,
@@ -94,14 +92,14 @@ def build(code: Code, formula: Formula, variables: Iterable[str], *, degrees: bo
 
 def _applied(formula: Formula, op: Op, nodes: list[int], place: Any, degrees: bool,
              real_roots: bool) -> int:
-    if degrees and op.name in TAKES_ANGLE:
+    if degrees and "of_angle" in op.traits:
         nodes = [formula.add(multiply, (nodes[0], formula.number(PI / 180)), place)]
     if real_roots and op is power:
         exponent = _exponent(formula, nodes[1])
         if exponent is not None and exponent.denominator % 2 and exponent.denominator > 1:
             return _real_power(formula, nodes, exponent.numerator, place)
     made = formula.add(op, nodes, place)
-    if degrees and op.name in GIVES_ANGLE:
+    if degrees and "angle" in op.traits:
         made = formula.add(multiply, (made, formula.number(180 / PI)), place)
     return made
 

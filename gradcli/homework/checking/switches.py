@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from gradcli.base.lazy import np
 from gradcli.formulas.rounding import Values
-from gradcli.ops import lookup
+from gradcli.ops.table.elementwise import power, square
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gradcli.formulas.nodes import Formula
+    from gradcli.ops.kinds import Op
 
 
 FEW = 3
@@ -23,44 +24,38 @@ SOME = 16
 STEPS = 12
 KEPT = 8
 SCALES = (10.0, 100.0, 1e3)
-OF_ONE = frozenset("abs sign floor ceil round relu heaviside".split())
-OF_TWO = frozenset("maximum minimum greater less greater_equal less_equal".split())
 
 
 def switches(formula: Formula, nodes: Iterable[int]) -> list[tuple[int, ...]]:
     """Return the operands whose sign, or the sign of whose difference, decides between formulas."""
     found: list[tuple[int, ...]] = []
-    if _switching().isdisjoint(formula.ops):
+    if not any(map(_may_switch, formula.ops)):
         return found
     for k in formula.needed(nodes):
         op = formula.ops[k]
         if op is None:
             continue
-        if op.name in OF_ONE:
+        if "switching" in op.traits:
             found.append((formula.args[k][0],))
         elif op.name == "sqrt" and _is_even(formula, formula.args[k][0]):
             found.append((formula.args[formula.args[k][0]][0],))
-        elif op.name in OF_TWO:
+        elif "comparing" in op.traits:
             found.append(formula.args[k])
     return found
 
 
-_rows: frozenset[Any] = frozenset()
-
-
-def _switching() -> frozenset[Any]:
-    """Return the operations that may switch."""
-    global _rows
-    _rows = _rows or frozenset([lookup(name) for name in (*OF_ONE, *OF_TWO, "sqrt")])
-    return _rows
+def _may_switch(op: Op | None) -> bool:
+    """Return whether an operand of the operation may decide between formulas."""
+    return op is not None and (
+        "switching" in op.traits or "comparing" in op.traits or op.name == "sqrt")
 
 
 def _is_even(formula: Formula, node: int) -> bool:
     """Return whether a node is an even power, of which one root was chosen."""
     op = formula.ops[node]
-    if op is lookup("square"):
+    if op is square:
         return True
-    if op is not lookup("power"):
+    if op is not power:
         return False
     exponent = formula.value(formula.args[node][1])
     return exponent is not None and exponent % 2 == 0

@@ -293,7 +293,7 @@ def in_degrees(derivation: AnswerDerivation, c: int) -> list[Explanation]:
             places[k] = k
             continue
         args = [places[a] for a in formula.args[k]]
-        if op.name in built.TAKES_ANGLE:
+        if "of_angle" in op.traits:
             changed = True
             args = [formula.share(
                 divide if derivation.problem.angle == "degree" else multiply, (args[0], unit))]

@@ -68,7 +68,7 @@ modulus = general(
     jvp=lambda ts, ans, x: real(multiply(conj(_direction(x, ans)), _given(ts))),
     arrays=lambda cores, x: np.abs(x), samples=REAL, holomorphic=False,
     latex=r"\left|{0}\right|",
-    kinks="at 0 the direction is 0", doc="the absolute value of complex numbers")
+    kinks="at 0 the direction is 0", doc="the absolute value of complex numbers", internal=True)
 angle = general(
     "angle", "x", lambda g, ans, x: multiply(_turned(g, x), _over_square(x)),
     jvp=lambda ts, ans, x: imag(multiply(conj(_over_square(x)), _given(ts))),

@@ -163,7 +163,7 @@ convolve = bilinear(
     lambda g, ans, x, kernel, strides, dilations, pads: convolve_kernel(
         x, g, size=_taps(kernel, len(strides)), **_geometry_of(strides, dilations, pads)),
     attributes=GEOMETRY, arrays=_convolve, samples=REAL,
-    doc="the products of a kernel with windows of x, summed over taps and channels")
+    doc="the products of a kernel with windows of x, summed over taps and channels", internal=True)
 convolve_input = bilinear(
     "convolve_input", "y kernel",
     lambda g, ans, y, kernel, size, strides, dilations, pads: convolve(
@@ -171,7 +171,8 @@ convolve_input = bilinear(
     lambda g, ans, y, kernel, size, strides, dilations, pads: convolve_kernel(
         g, y, size=_taps(kernel, len(size)), **_geometry_of(strides, dilations, pads)),
     attributes=SIZED, arrays=_convolve_input, samples=REAL,
-    doc="the transpose of `convolve` in x: y spread back over windows of the given size")
+    doc="the transpose of `convolve` in x: y spread back over windows of the given size",
+    internal=True)
 convolve_kernel = bilinear(
     "convolve_kernel", "x y",
     lambda g, ans, x, y, size, strides, dilations, pads: convolve_input(
@@ -179,7 +180,7 @@ convolve_kernel = bilinear(
     lambda g, ans, x, y, size, strides, dilations, pads: convolve(
         x, g, **_geometry_of(strides, dilations, pads)),
     attributes=SIZED, arrays=_convolve_kernel, samples=REAL,
-    doc="the transpose of `convolve` in the kernel: products of y with windows of x")
+    doc="the transpose of `convolve` in the kernel: products of y with windows of x", internal=True)
 
 # --- what a file calls ------------------------------------------------------------------------
 
@@ -358,19 +359,21 @@ pool_max = general(
         g, x, **_windows_of(size, strides, dilations, pads)),
     jvp=lambda tangents, ans, x, **windows: pool_take(tangents[0], x, **windows),
     attributes=SIZED, arrays=_pool_max, samples=REAL[:1], kink=_tied,
-    kinks="a tie goes to the first element of the window", doc="the largest element of windows")
+    kinks="a tie goes to the first element of the window", doc="the largest element of windows",
+    internal=True, traits="ordering")
 pool_take = linear(
     "pool_take", "t x",
     lambda g, ans, t, x, size, strides, dilations, pads: pool_put(
         g, x, **_windows_of(size, strides, dilations, pads)), None,
     roles=("data", "index"), attributes=SIZED, arrays=_pool_take, samples=REAL,
-    doc="the elements of t where windows of x have their first largest")
+    doc="the elements of t where windows of x have their first largest", internal=True)
 pool_put = linear(
     "pool_put", "y x",
     lambda g, ans, y, x, size, strides, dilations, pads: pool_take(
         g, x, **_windows_of(size, strides, dilations, pads)), None,
     roles=("data", "index"), attributes=SIZED, arrays=_pool_put, samples=REAL,
-    doc="y added to where windows of x have their first largest element: its transpose")
+    doc="y added to where windows of x have their first largest element: its transpose",
+    internal=True)
 
 
 def _pool(name: str, x: Any, ksize: Any, strides: Any, padding: Any

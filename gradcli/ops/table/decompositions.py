@@ -97,7 +97,8 @@ cholesky = general(
     "cholesky", "x", _cholesky_vjp, jvp=_cholesky_jvp, prepare=square_matrix("cholesky"),
     arrays=_cholesky, samples=MATRIX, latex=r"\operatorname{{chol}}\left({0}\right)",
     domain="positive definite",
-    doc="L with L @ L.T = x; only the lower triangle of x is read (rule: Murray 2016)")
+    doc="L with L @ L.T = x; only the lower triangle of x is read (rule: Murray 2016)",
+    names="numpy:linalg.cholesky")
 
 
 def _logdet(x: Any) -> Any:
@@ -149,7 +150,8 @@ qr_packed = general(
     "qr_packed", "x", _qr_vjp, jvp=_qr_jvp, prepare=matrix("qr"), arrays=_qr_arrays,
     samples=MATRIX, latex=r"\operatorname{{qr}}\left({0}\right)",
     domain="full rank, for a derivative",
-    doc="Q above the transpose of R, of a matrix with at least as many rows as columns")
+    doc="Q above the transpose of R, of a matrix with at least as many rows as columns",
+    internal=True)
 
 
 def _qr(x: Any) -> list[Any]:
@@ -194,7 +196,7 @@ inverse_gaps = general(
     "inverse_gaps", "w", _gaps_vjp,
     jvp=lambda tangents, ans, w: (column(tangents[0]) - row(tangents[0])) * square(ans),
     arrays=_gaps, samples=MATRIX, latex=r"\frac{{1}}{{{0}_j - {0}_i}}",
-    doc="1/(w[j] - w[i]), and 0 where both are the same but for rounding")
+    doc="1/(w[j] - w[i]), and 0 where both are the same but for rounding", internal=True)
 
 
 def near(w: Any) -> Any:
@@ -219,7 +221,8 @@ def _undetermined(cores: Sequence[int], m: Any, used: Any, w: Any) -> Any:
 undetermined = stop(
     "undetermined", "m used w", arrays=_undetermined, samples=MATRIX * 3,
     latex=r"\operatorname{{undetermined}}\left({0}\right)", substitute="0",
-    doc="NaN where m ties vectors that belong to one value in w, which count unlike; else 0")
+    doc="NaN where m ties vectors that belong to one value in w, which count unlike; else 0",
+    internal=True)
 
 
 def repeated(w: Any) -> Any:
@@ -261,7 +264,7 @@ eigh_packed = general(
     arrays=_eigh_arrays, samples=MATRIX, latex=r"\operatorname{{eig}}\left({0}\right)",
     kink=lambda ans, x: repeated(ans[..., 0]),
     kinks="an eigenvalue is repeated; its vectors do not turn into each other",
-    doc="the eigenvalues of a symmetric matrix as a column, before its eigenvectors")
+    doc="the eigenvalues of a symmetric matrix as a column, before its eigenvectors", internal=True)
 
 
 def _eigh(x: Any) -> list[Any]:

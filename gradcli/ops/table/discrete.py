@@ -42,25 +42,25 @@ floor = flat(
     "floor", "x", floats=_integral(math.floor), arrays="floor", samples=((-2.9, 2.9),),
     latex=r"\lfloor {0} \rfloor", substitute="{0} + stop_gradient(floor({0}) - {0})",
     kinks="jumps at whole numbers", kink=_is_whole,
-    doc="largest whole number not above x")
+    doc="largest whole number not above x", traits="switching", names="c sympy")
 ceil = flat(
     "ceil", "x", floats=_integral(math.ceil), arrays="ceil", samples=((-2.9, 2.9),),
     aliases="ceiling", latex=r"\lceil {0} \rceil",
     substitute="{0} + stop_gradient(ceil({0}) - {0})",
     kinks="jumps at whole numbers", kink=_is_whole,
-    doc="smallest whole number not below x")
+    doc="smallest whole number not below x", traits="switching", names="c sympy:ceiling")
 round_ = flat(
     "round", "x", floats=_integral(round), arrays="rint", samples=((-2.9, 2.9),),
     aliases="rint", latex=r"\operatorname{{round}}\left({0}\right)",
     substitute="{0} + stop_gradient(round({0}) - {0})",
     kinks="jumps at halves", kink=lambda x: _is_whole(x + 0.5),
-    doc="nearest whole number, halves to even")
+    doc="nearest whole number, halves to even", traits="switching", names="c:rint")
 trunc = flat(
     "trunc", "x", floats=_integral(math.trunc), arrays="trunc", samples=((-2.9, 2.9),),
     aliases="fix", latex=r"\operatorname{{trunc}}\left({0}\right)",
     substitute="{0} + stop_gradient(trunc({0}) - {0})",
     kinks="jumps at whole numbers but 0",
-    kink=lambda x: _is_whole(x) & np.not_equal(x, 0.0), doc="x without its fraction")
+    kink=lambda x: _is_whole(x) & np.not_equal(x, 0.0), doc="x without its fraction", names="c")
 def _floor_divide(x: Any, y: Any) -> Any:
     if np.result_type(x, y).kind in "iu" and not np.all(y):
         raise ValueError  # NumPy would answer 0
@@ -73,44 +73,49 @@ floor_divide = flat(
     samples=PAIR, latex=r"\lfloor {0} / {1} \rfloor",
     substitute="{0}/{1} + stop_gradient({0}//{1} - {0}/{1})", domain="y != 0",
     kinks="jumps where x is a multiple of y",
-    kink=lambda x, y: _is_whole(np.divide(x, y)), doc="floor(x/y)")
+    kink=lambda x, y: _is_whole(np.divide(x, y)), doc="floor(x/y)", names="numpy")
 heaviside = flat(
     "heaviside", "x y", floats=lambda x, y: x if x != x else 0.0 if x < 0 else 1.0 if x > 0
     else float(y), arrays="heaviside", samples=PAIR,
     latex=r"H\left({0}\right)", substitute="sigmoid(k*{0}), with k how steep", kinks="jumps at 0",
-    doc="0 for negative x, 1 for positive x, y at 0")
+    doc="0 for negative x, 1 for positive x, y at 0", traits="in_pieces switching")
 
 
-def _comparison(name: str, symbol: str, floats: Any, latex: str, substitute: str) -> Op:
+def _comparison(name: str, symbol: str, floats: Any, latex: str, substitute: str,
+                traits: str = "") -> Op:
     return stop(name, "x y", is_elementwise=True, floats=floats, arrays=name, samples=PAIR,
-                latex=latex, substitute=substitute, doc=f"x {symbol} y, as true or false")
+                latex=latex, substitute=substitute, doc=f"x {symbol} y, as true or false",
+                traits=traits)
 
 
 _STEP = "sigmoid(k*({0} - {1})), with k how steep"
 equal = _comparison("equal", "==", lambda x, y: x == y, "{0} = {1}", "exp(-k*({0} - {1})^2)")
 not_equal = _comparison("not_equal", "!=", lambda x, y: x != y, r"{0} \ne {1}",
                         "1 - exp(-k*({0} - {1})^2)")
-less = _comparison("less", "<", lambda x, y: x < y, "{0} < {1}", "sigmoid(k*({1} - {0}))")
+less = _comparison("less", "<", lambda x, y: x < y, "{0} < {1}", "sigmoid(k*({1} - {0}))",
+    traits="comparing")
 less_equal = _comparison("less_equal", "<=", lambda x, y: x <= y, r"{0} \le {1}",
-                         "sigmoid(k*({1} - {0}))")
-greater = _comparison("greater", ">", lambda x, y: x > y, "{0} > {1}", _STEP)
-greater_equal = _comparison("greater_equal", ">=", lambda x, y: x >= y, r"{0} \ge {1}", _STEP)
+                         "sigmoid(k*({1} - {0}))", traits="comparing")
+greater = _comparison("greater", ">", lambda x, y: x > y, "{0} > {1}", _STEP, traits="comparing")
+greater_equal = _comparison("greater_equal", ">=", lambda x, y: x >= y, r"{0} \ge {1}", _STEP,
+    traits="comparing")
 logical_and = stop(
     "logical_and", "x y", is_elementwise=True, floats=lambda x, y: bool(x and y),
     arrays="logical_and", latex=r"{0} \land {1}", substitute="{0}*{1} of two smooth gates",
-    samples=PAIR, doc="both hold")
+    samples=PAIR, doc="both hold", names="sympy:And")
 logical_or = stop(
     "logical_or", "x y", is_elementwise=True, floats=lambda x, y: bool(x or y),
     arrays="logical_or", latex=r"{0} \lor {1}", substitute="{0} + {1} - {0}*{1} of smooth gates",
-    samples=PAIR, doc="one or both hold")
+    samples=PAIR, doc="one or both hold", names="sympy:Or")
 logical_not = stop(
     "logical_not", "x", is_elementwise=True, floats=lambda x: not x, arrays="logical_not",
     latex=r"\lnot {0}", substitute="1 - {0} of a smooth gate", samples=((-3.0, 3.0),),
-    doc="does not hold")
+    doc="does not hold", names="sympy:Not")
 isnan = stop("isnan", "x", aliases="is_nan", is_elementwise=True, floats=lambda x: x != x,
-             arrays="isnan", samples=((-3.0, 3.0),), doc="whether x is not a number")
+             arrays="isnan", samples=((-3.0, 3.0),), doc="whether x is not a number", names="c")
 isfinite = stop("isfinite", "x", aliases="is_finite", is_elementwise=True, floats=math.isfinite,
-                arrays="isfinite", samples=((-3.0, 3.0),), doc="neither NaN nor infinite")
+                arrays="isfinite", samples=((-3.0, 3.0),), doc="neither NaN nor infinite",
+                names="c")
 
 
 
@@ -140,10 +145,10 @@ size = stop(
     doc="number of elements")
 zeros_like = stop(
     "zeros_like", "x", roles=("shape",), arrays=lambda cores, x: np.zeros_like(x),
-    samples=((-3.0, 3.0),), doc="zeros of the shape of x")
+    samples=((-3.0, 3.0),), doc="zeros of the shape of x", names="numpy")
 ones_like = stop(
     "ones_like", "x", roles=("shape",), arrays=lambda cores, x: np.ones_like(x),
-    samples=((-3.0, 3.0),), doc="ones of the shape of x")
+    samples=((-3.0, 3.0),), doc="ones of the shape of x", names="numpy")
 
 stop_gradient = stop(
     "stop_gradient", "x", aliases="detach", arrays=lambda cores, x: x, samples=((-3.0, 3.0),),
@@ -152,18 +157,19 @@ stop_gradient = stop(
 left_engine = stop(
     "left_engine", "*xs", attributes={"given": None, "size": None}, roles=("index",),
     samples=((-3.0, 3.0),), arrays=lambda cores, *xs, given, size: given,
-    doc="what a function outside of the tape made of x; size: of a new tensor, whether x is one")
+    doc="what a function outside of the tape made of x; size: of a new tensor, whether x is one",
+    internal=True)
 
 # From float to float a cast carries the derivative, with the source's type; anything else stops.
 cast_float = linear(
     "cast_float", "x", lambda g, ans, x, dtype: cast_float(g, dtype=_dtype_of(x)),
     attributes={"dtype": "float64"}, samples=((-3.0, 3.0),),
-    arrays=lambda cores, x, dtype: cast(x, dtype), doc="another floating point type")
+    arrays=lambda cores, x, dtype: cast(x, dtype), doc="another floating point type", internal=True)
 cast_other = stop(
     "cast_other", "x", attributes={"dtype": "int64"}, samples=((-3.0, 3.0),),
     arrays=lambda cores, x, dtype: cast(x, dtype),
     substitute="{0} itself, or {0} + stop_gradient(round({0}) - {0})",
-    doc="a whole number, truth value or text")
+    doc="a whole number, truth value or text", internal=True)
 
 
 def _dtype_of(x: Any) -> str:

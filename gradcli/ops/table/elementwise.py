@@ -1,7 +1,7 @@
-"""Elementwise operations: arithmetic, powers, exponentials, trigonometry, choices.
+"""Elementwise operations: arithmetic, powers, exponentials, choices.
 
 A rule is the partial derivative as the formula sheet has it, one per argument, `ans` being the
-value. Where the textbook form cancels, the form that does not is used: (1-x)(1+x) for 1-x^2.
+value. Where the textbook form cancels, a form stands that does not.
 Sources: DLMF chapters 4 and 7 for the derivatives; conventions at kinks as in TensorFlow 2.21.
 """
 
@@ -61,29 +61,34 @@ def _over(x: Any, y: Any) -> Any:
 
 add = elementwise(
     "add", "x y", 1.0, 1.0,
-    floats=lambda x, y: x + y, arrays="add", samples=PAIR, latex="{0} + {1}", doc="x + y")
+    floats=lambda x, y: x + y, arrays="add", samples=PAIR, latex="{0} + {1}", doc="x + y",
+    traits="bounded in_pieces zero_at_zero growing")
 subtract = elementwise(
     "subtract", "x y", 1.0, -1.0, aliases="sub",
-    floats=lambda x, y: x - y, arrays="subtract", samples=PAIR, latex="{0} - {1}", doc="x - y")
+    floats=lambda x, y: x - y, arrays="subtract", samples=PAIR, latex="{0} - {1}", doc="x - y",
+    traits="bounded in_pieces growing")
 multiply = elementwise(
     "multiply", "x y", lambda x, y, ans: y, lambda x, y, ans: x, aliases="mul scalar_mul",
     floats=lambda x, y: x * y, arrays="multiply", samples=PAIR, latex=r"{0} \cdot {1}",
-    doc="x * y")
+    doc="x * y", traits="true_zeros growing")
 divide = elementwise(
     "divide", "x y", lambda x, y, ans: 1 / y, lambda x, y, ans: -(ans / y),
     aliases="div truediv true_divide realdiv",
     floats=lambda x, y: x / y, arrays="divide", samples=PAIR, latex=r"\frac{{{0}}}{{{1}}}",
-    domain="y != 0", doc="x / y")
+    domain="y != 0", doc="x / y", traits="true_zeros", steep=1)
 negative = elementwise(
     "negative", "x", -1.0, aliases="neg",
-    floats=lambda x: -x, arrays="negative", samples=REAL, latex="-{0}", doc="-x")
+    floats=lambda x: -x, arrays="negative", samples=REAL, latex="-{0}", doc="-x",
+    traits="bounded true_zeros zero_at_zero")
 positive = elementwise(
     "positive", "x", 1.0, aliases="identity",
-    floats=lambda x: +x, arrays="positive", samples=REAL, latex="{0}", doc="+x, the same value")
+    floats=lambda x: +x, arrays="positive", samples=REAL, latex="{0}", doc="+x, the same value",
+    traits="bounded zero_at_zero")
 reciprocal = elementwise(
     "reciprocal", "x", lambda x, ans: -square(ans),
     floats=lambda x: 1 / x, arrays=lambda x: np.divide(1, x), samples=POSITIVE,
-    latex=r"\frac{{1}}{{{0}}}", domain="x != 0", doc="1 / x")
+    latex=r"\frac{{1}}{{{0}}}", domain="x != 0", doc="1 / x",
+    traits="true_zeros never_zero never_flat", steep=0)
 
 
 def _integer_fmod(x: int, y: int) -> int:
@@ -97,22 +102,25 @@ mod = elementwise(
     floats=lambda x, y: x % y, integers=lambda x, y: x % y, arrays="mod",
     samples=((0.3, 0.9), (1.1, 3.0)),
     latex=r"{0} \bmod {1}", domain="y != 0", kinks="jumps where x is a multiple of y",
-    kink=lambda x, y: equal(mod(x, y), 0.0), doc="x - y*floor(x/y), the sign of y")
+    kink=lambda x, y: equal(mod(x, y), 0.0), doc="x - y*floor(x/y), the sign of y",
+    traits="in_pieces")
 fmod = elementwise(
     "fmod", "x y", 1.0, lambda x, y, ans: -trunc(x / y),
     aliases="truncatemod truncate_mod", floats=math.fmod, integers=_integer_fmod, arrays="fmod",
     samples=((-4.5, -3.3), (1.55, 1.6)),
     latex=r"\operatorname{{fmod}}\left({0}, {1}\right)", domain="y != 0",
     kinks="jumps where x is a multiple of y", kink=lambda x, y: equal(fmod(x, y), 0.0),
-    doc="x - y*trunc(x/y), the sign of x; TensorFlow's truncatemod, which has no gradient there")
+    doc="x - y*trunc(x/y), the sign of x; TensorFlow's truncatemod, which has no gradient there",
+    traits="in_pieces", names="c")
 square = elementwise(
     "square", "x", lambda x, ans: 2.0 * x,
-    floats=lambda x: x * x, arrays="square", samples=REAL, latex="{0}^2", doc="x^2")
+    floats=lambda x: x * x, arrays="square", samples=REAL, latex="{0}^2", doc="x^2",
+    traits="true_zeros zero_at_zero growing not_negative")
 squared_difference = elementwise(
     "squared_difference", "x y",
     lambda x, y, ans: 2.0 * (x - y), lambda x, y, ans: 2.0 * (y - x),
     floats=lambda x, y: (x - y) * (x - y), arrays=lambda x, y: np.square(np.subtract(x, y)),
-    samples=PAIR, latex=r"\left({0} - {1}\right)^2", doc="(x - y)^2")
+    samples=PAIR, latex=r"\left({0} - {1}\right)^2", doc="(x - y)^2", traits="growing")
 lerp = elementwise(
     "lerp", "a b t",
     lambda a, b, t, ans: 1.0 - t, lambda a, b, t, ans: t, lambda a, b, t, ans: b - a,
@@ -120,7 +128,7 @@ lerp = elementwise(
     arrays=lambda a, b, t: typed(np.where(
         np.less(t, 0.5), a + t * np.subtract(b, a), b - (1.0 - t) * np.subtract(b, a)), a, b, t),
     samples=((-3.0, 3.0), (-3.0, 3.0), (0.0, 1.0)), latex=r"{0} + {2}\left({1} - {0}\right)",
-    doc="a + t*(b - a), exactly a at t = 0 and b at t = 1")
+    doc="a + t*(b - a), exactly a at t = 0 and b at t = 1", traits="growing")
 
 # --- arithmetic that answers 0 where there is nothing to calculate ----------------------------
 
@@ -130,7 +138,7 @@ divide_no_nan = elementwise(
     aliases="div_no_nan", floats=lambda x, y: x / y if y != 0 else 0.0,
     arrays=_over,
     samples=PAIR, latex=r"\frac{{{0}}}{{{1}}}", kinks="0, with slope 0, where y is 0",
-    kink=lambda x, y: equal(y, 0.0), doc="x/y, and 0 where y is 0, whatever x is")
+    kink=lambda x, y: equal(y, 0.0), doc="x/y, and 0 where y is 0, whatever x is", steep=1)
 multiply_no_nan = elementwise(
     "multiply_no_nan", "x y", lambda x, y, ans: y, lambda x, y, ans: x,
     aliases="mul_no_nan", floats=lambda x, y: x * y if y != 0 else abs(y),
@@ -141,7 +149,7 @@ reciprocal_no_nan = elementwise(
     floats=lambda x: 1 / x if x != 0 else 0.0,
     arrays=lambda x: _over(1.0, x),
     samples=POSITIVE, latex=r"\frac{{1}}{{{0}}}", kinks="0, with slope 0, at 0",
-    doc="1/x, and 0 where x is 0")
+    doc="1/x, and 0 where x is 0", steep=0)
 
 # --- powers and roots -------------------------------------------------------------------------
 
@@ -180,13 +188,14 @@ def _integer_power(x: int, y: int) -> int:
 lowered_exponent = composite(
     "lowered_exponent", "x y", _lowered, floats=lambda x, y: 1.0 if x == 0 == y else y - 1.0,
     arrays=lambda x, y: np.where((x == 0) & (y == 0), 1.0, y - 1.0), samples=PAIR,
-    doc="y - 1, the exponent in the derivative of x^y; 1 where x and y are 0")
+    doc="y - 1, the exponent in the derivative of x^y; 1 where x and y are 0", internal=True)
 # At x = 0 the logarithm is guarded, as in TensorFlow: d/dy 0^y is 0 for y > 0. Where y is 0, too,
 # the slope is -inf, since 0^y jumps from 1 to 0.
 guarded_base = composite(
     "guarded_base", "x y", _guarded, floats=lambda x, y: x if x > 0 or x == 0 == y else 1.0,
     arrays=lambda x, y: typed(np.where((x > 0) | ((x == 0) & (y == 0)), x, 1.0), x), samples=PAIR,
-    doc="what the logarithm in the derivative of x^y is of: x, and 1 where 0^y is flat")
+    doc="what the logarithm in the derivative of x^y is of: x, and 1 where 0^y is flat",
+    internal=True)
 power = elementwise(
     "power", "x y",
     lambda x, y, ans: y * power(x, lowered_exponent(x, y)),
@@ -195,7 +204,8 @@ power = elementwise(
     samples=((0.2, 3.0), (-2.0, 3.0)),
     latex="{0}^{{{1}}}", domain="x >= 0, or y whole",
     kinks="d/dy is 0 where x <= 0 (the logarithm is guarded), -inf where x and y are 0",
-    doc="x to the power y; constant whole exponents never go through log")
+    doc="x to the power y; constant whole exponents never go through log", traits="vanishing",
+    steep=0)
 
 
 def _float_power(x: Any, y: Any) -> Any:
@@ -221,19 +231,23 @@ float_power = composite(
 ldexp = elementwise(
     "ldexp", "x n", lambda x, n, ans: ldexp(1.0, n), None, roles=("data", "index"),
     floats=_ldexp, arrays=_ldexp_array, samples=((-3.0, 3.0), (-4.0, 4.0)),
-    latex=r"{0} \cdot 2^{{{1}}}", domain="n whole", doc="x * 2^n for a whole n")
+    latex=r"{0} \cdot 2^{{{1}}}", domain="n whole", doc="x * 2^n for a whole n",
+    traits="in_pieces growing")
 sqrt = elementwise(
     "sqrt", "x", lambda x, ans: 0.5 / ans,
     floats=math.sqrt, arrays="sqrt", samples=POSITIVE, latex=r"\sqrt{{{0}}}", domain="x >= 0",
-    kinks="slope inf at 0", doc="square root")
+    kinks="slope inf at 0", doc="square root",
+    traits="bounded true_zeros zero_at_zero not_negative", steep=0)
 cbrt = elementwise(
     "cbrt", "x", lambda x, ans: 1 / (3.0 * square(ans)),
     floats=math.cbrt, arrays="cbrt", samples=POSITIVE, latex=r"\sqrt[3]{{{0}}}",
-    kinks="slope inf at 0", doc="cube root, real for negative x")
+    kinks="slope inf at 0", doc="cube root, real for negative x", traits="zero_at_zero odd",
+    steep=0, whole={0: 0, 1: 1}, names="c sympy")
 rsqrt = elementwise(
     "rsqrt", "x", lambda x, ans: -0.5 * ans / x,
     floats=lambda x: 1 / math.sqrt(x), arrays=lambda x: 1 / np.sqrt(x), samples=POSITIVE,
-    latex=r"\frac{{1}}{{\sqrt{{{0}}}}}", domain="x > 0", doc="1/sqrt(x)")
+    latex=r"\frac{{1}}{{\sqrt{{{0}}}}}", domain="x > 0", doc="1/sqrt(x)",
+    traits="never_zero never_flat", steep=0)
 # A row of its own: the derivative of the quotient x/r would be the difference 1/r - x^2/r^3, which
 # cancels where x is much larger than y.
 unit_part = elementwise(
@@ -241,40 +255,53 @@ unit_part = elementwise(
     lambda x, y, ans: square(unit_part(y, x)) / hypot(x, y),
     lambda x, y, ans: -(ans * unit_part(y, x) / hypot(x, y)),
     floats=lambda x, y: x / math.hypot(x, y), arrays=lambda x, y: x / np.hypot(x, y), samples=PAIR,
-    latex=r"\frac{{{0}}}{{\sqrt{{{0}^2 + {1}^2}}}}", doc="x/sqrt(x^2 + y^2)")
+    latex=r"\frac{{{0}}}{{\sqrt{{{0}^2 + {1}^2}}}}", doc="x/sqrt(x^2 + y^2)", internal=True)
 hypot = elementwise(
     "hypot", "x y", lambda x, y, ans: unit_part(x, y), lambda x, y, ans: unit_part(y, x),
     floats=math.hypot, arrays="hypot", samples=PAIR, latex=r"\sqrt{{{0}^2 + {1}^2}}",
-    kinks="no derivative at (0, 0)", doc="sqrt(x^2 + y^2) without overflow")
+    kinks="no derivative at (0, 0)", doc="sqrt(x^2 + y^2) without overflow", names="c")
+# A row of its own: the derivative of the product (1 - x)(1 + x) would be 0 times infinity at 1.
+one_minus_square = elementwise(
+    "one_minus_square", "x", lambda x, ans: -2.0 * x, floats=lambda x: (1 - x) * (1 + x),
+    arrays=lambda x: (1 - x) * (1 + x), samples=((-3.0, 3.0),), latex=r"1 - {0}^2",
+    doc="1 - x^2 without cancellation", internal=True)
 
 # --- exponentials and logarithms --------------------------------------------------------------
 
 exp = elementwise(
     "exp", "x", lambda x, ans: ans,
-    floats=math.exp, arrays="exp", samples=REAL, latex="e^{{{0}}}", doc="e^x")
+    floats=math.exp, arrays="exp", samples=REAL, latex="e^{{{0}}}", doc="e^x",
+    traits="vanishing never_zero never_flat growing positive", whole={0: 1}, undoes="log > 0",
+    names="c sympy")
 exp2 = elementwise(
     "exp2", "x", lambda x, ans: 0.6931471805599453 * ans,
-    floats=math.exp2, arrays="exp2", samples=REAL, latex="2^{{{0}}}", doc="2^x")
+    floats=math.exp2, arrays="exp2", samples=REAL, latex="2^{{{0}}}", doc="2^x",
+    traits="vanishing never_zero never_flat growing positive", names="c")
 expm1 = elementwise(
     "expm1", "x", lambda x, ans: exp(x),
     floats=math.expm1, arrays="expm1", samples=REAL, latex="e^{{{0}}} - 1",
-    doc="e^x - 1, exact near 0")
+    doc="e^x - 1, exact near 0", traits="true_zeros vanishing zero_at_zero never_flat growing",
+    whole={0: 0}, undoes="log1p", names="c")
 log = elementwise(
     "log", "x", lambda x, ans: 1 / x, aliases="ln",
     floats=math.log, arrays="log", samples=POSITIVE, latex=r"\ln\left({0}\right)",
-    domain="x > 0", doc="natural logarithm")
+    domain="x > 0", doc="natural logarithm", traits="bounded true_zeros never_flat", steep=0,
+    whole={1: 0}, undoes="exp", names="c sympy")
 log2 = elementwise(
     "log2", "x", lambda x, ans: 1 / (0.6931471805599453 * x),
     floats=math.log2, arrays="log2", samples=POSITIVE, latex=r"\log_2\left({0}\right)",
-    domain="x > 0", doc="logarithm to base 2")
+    domain="x > 0", doc="logarithm to base 2", traits="true_zeros", steep=0, whole={2: 1},
+    names="c")
 log10 = elementwise(
     "log10", "x", lambda x, ans: 1 / (2.302585092994046 * x), aliases="lg",
     floats=math.log10, arrays="log10", samples=POSITIVE, latex=r"\log_{{10}}\left({0}\right)",
-    domain="x > 0", doc="logarithm to base 10")
+    domain="x > 0", doc="logarithm to base 10", traits="true_zeros", steep=0, whole={10: 1},
+    names="c")
 log1p = elementwise(
     "log1p", "x", lambda x, ans: 1 / (1 + x),
     floats=math.log1p, arrays="log1p", samples=((-0.5, 3.0),), latex=r"\ln\left(1 + {0}\right)",
-    domain="x > -1", doc="log(1 + x), exact near 0")
+    domain="x > -1", doc="log(1 + x), exact near 0", traits="true_zeros zero_at_zero", whole={0: 0},
+    undoes="expm1", names="c")
 xlogy = elementwise(
     "xlogy", "x y",
     lambda x, y, ans: log(y),
@@ -282,7 +309,7 @@ xlogy = elementwise(
     floats=lambda x, y: 0.0 if x == 0 and y == y else x * math.log(y),
     arrays=lambda x, y: _times(x, y, lambda x, y: x * np.log(y)),
     samples=((0.2, 3.0), (0.2, 3.0)), latex=r"{0} \ln\left({1}\right)", domain="y > 0, or x = 0",
-    doc="x*log(y), and 0 where x is 0")
+    doc="x*log(y), and 0 where x is 0", steep=1)
 xlog1py = elementwise(
     "xlog1py", "x y",
     lambda x, y, ans: log1p(y),
@@ -300,141 +327,39 @@ xdivy = elementwise(
     arrays=lambda x, y: _times(x, y, lambda x, y: x / y),
     samples=PAIR, latex=r"\frac{{{0}}}{{{1}}}", domain="y != 0, or x = 0",
     kinks="0, with slope 0, where x and y are 0",
-    kink=lambda x, y: logical_and(equal(x, 0.0), equal(y, 0.0)), doc="x/y, and 0 where x is 0")
-
-# --- trigonometric functions and their inverses -----------------------------------------------
-
-sin = elementwise(
-    "sin", "x", lambda x, ans: cos(x),
-    floats=math.sin, arrays="sin", samples=REAL, latex=r"\sin\left({0}\right)", doc="sine")
-cos = elementwise(
-    "cos", "x", lambda x, ans: -sin(x),
-    floats=math.cos, arrays="cos", samples=REAL, latex=r"\cos\left({0}\right)", doc="cosine")
-tan = elementwise(
-    "tan", "x", lambda x, ans: square(sec(x)), aliases="tg",
-    floats=math.tan, arrays="tan", samples=((-1.2, 1.2),), latex=r"\tan\left({0}\right)",
-    domain="x != pi/2 + k*pi", doc="tangent")
-sec = elementwise(
-    "sec", "x", lambda x, ans: ans * tan(x),
-    floats=lambda x: 1 / math.cos(x), arrays=lambda x: 1 / np.cos(x), samples=((-1.2, 1.2),),
-    latex=r"\sec\left({0}\right)", domain="x != pi/2 + k*pi", doc="secant, 1/cos(x)")
-csc = elementwise(
-    "csc", "x", lambda x, ans: -(ans * cot(x)), aliases="cosec",
-    floats=lambda x: 1 / math.sin(x), arrays=lambda x: 1 / np.sin(x), samples=((0.3, 2.8),),
-    latex=r"\csc\left({0}\right)", domain="x != k*pi", doc="cosecant, 1/sin(x)")
-cot = elementwise(
-    "cot", "x", lambda x, ans: -square(csc(x)), aliases="ctg cotan",
-    floats=lambda x: 1 / math.tan(x), arrays=lambda x: 1 / np.tan(x), samples=((0.3, 2.8),),
-    latex=r"\cot\left({0}\right)", domain="x != k*pi", doc="cotangent, 1/tan(x)")
-# A row of its own: the derivative of the product (1 - x)(1 + x) would be 0 times infinity at 1.
-one_minus_square = elementwise(
-    "one_minus_square", "x", lambda x, ans: -2.0 * x, floats=lambda x: (1 - x) * (1 + x),
-    arrays=lambda x: (1 - x) * (1 + x), samples=((-3.0, 3.0),), latex=r"1 - {0}^2",
-    doc="1 - x^2 without cancellation")
-asin = elementwise(
-    "asin", "x", lambda x, ans: 1 / sqrt(one_minus_square(x)), aliases="arcsin",
-    floats=math.asin, arrays="arcsin", samples=INSIDE, latex=r"\arcsin\left({0}\right)",
-    domain="-1 <= x <= 1", kinks="slope inf at -1 and 1", doc="inverse sine")
-acos = elementwise(
-    "acos", "x", lambda x, ans: -1 / sqrt(one_minus_square(x)), aliases="arccos",
-    floats=math.acos, arrays="arccos", samples=INSIDE, latex=r"\arccos\left({0}\right)",
-    domain="-1 <= x <= 1", kinks="slope -inf at -1 and 1", doc="inverse cosine")
-atan = elementwise(
-    "atan", "x", lambda x, ans: 1 / (1 + square(x)), aliases="arctan arctg",
-    floats=math.atan, arrays="arctan", samples=REAL, latex=r"\arctan\left({0}\right)",
-    doc="inverse tangent")
-atan2 = elementwise(
-    "atan2", "y x",
-    lambda y, x, ans: unit_part(x, y) / hypot(x, y),
-    lambda y, x, ans: -(unit_part(y, x) / hypot(x, y)), aliases="arctan2",
-    floats=math.atan2, arrays="arctan2", samples=PAIR,
-    latex=r"\operatorname{{atan2}}\left({0}, {1}\right)",
-    kinks="no derivative at (0, 0)", doc="angle of the point (x, y), in radians")
-
-
-def _asec(x: float) -> float:
-    # 1/x loses the digits of x - 1.
-    angle = math.atan(math.sqrt(abs(x) - 1) * math.sqrt(abs(x) + 1))
-    return angle if x > 0 else math.pi - angle
-
-
-def _asec_array(x: Any) -> Any:
-    if np.iscomplexobj(x):
-        return np.arccos(1 / x)
-    size = np.abs(x)
-    angle = np.arctan(np.sqrt(size - 1) * np.sqrt(size + 1))
-    return typed(np.where(np.less(x, 0), math.pi - angle, angle), x)
-
-
-asec = elementwise(
-    "asec", "x", lambda x, ans: 1 / (absolute(x) * (sqrt(absolute(x) - 1) * sqrt(absolute(x) + 1))),
-    aliases="arcsec", floats=_asec, arrays=_asec_array,
-    samples=((1.2, 4.0),), latex=r"\operatorname{{arcsec}}\left({0}\right)",
-    domain="x <= -1 or x >= 1", kinks="slope inf at -1 and 1", doc="inverse secant, acos(1/x)")
-def _acsc(x: float) -> float:
-    if not 1 <= abs(x) < 1.1:
-        return math.asin(1 / x)
-    return math.copysign(math.atan2(1.0, math.sqrt(abs(x) - 1) * math.sqrt(abs(x) + 1)), x)
-
-
-def _acsc_array(x: Any) -> Any:
-    if np.iscomplexobj(x):
-        return np.arcsin(1 / x)
-    size = np.abs(x)
-    near = np.arctan2(1.0, np.sqrt(size - 1) * np.sqrt(size + 1))
-    return typed(np.where((size >= 1) & (size < 1.1), np.copysign(near, x), np.arcsin(1 / x)), x)
-
-
-acsc = elementwise(
-    "acsc", "x",
-    lambda x, ans: -1 / (absolute(x) * (sqrt(absolute(x) - 1) * sqrt(absolute(x) + 1))),
-    aliases="arccsc arccosec", floats=_acsc, arrays=_acsc_array,
-    samples=((1.2, 4.0),),
-    latex=r"\operatorname{{arccsc}}\left({0}\right)", domain="x <= -1 or x >= 1",
-    kinks="slope -inf at -1 and 1", doc="inverse cosecant, asin(1/x)")
-acot = elementwise(
-    "acot", "x", lambda x, ans: -1 / (1 + square(x)), aliases="arccot arcctg",
-    floats=lambda x: math.atan(1 / x), arrays=lambda x: np.arctan(1 / x), samples=((0.2, 3.0),),
-    latex=r"\operatorname{{arccot}}\left({0}\right)", domain="x != 0",
-    kinks="jumps from -pi/2 to pi/2 at 0", doc="inverse cotangent, atan(1/x)")
-
-# --- angles -----------------------------------------------------------------------------------
-
-radians = elementwise(
-    "radians", "x", 0.017453292519943295, aliases="deg2rad",
-    floats=math.radians, arrays="radians", samples=REAL, latex=r"{0}^\circ",
-    doc="degrees to radians")
-degrees = elementwise(
-    "degrees", "x", 57.29577951308232, aliases="rad2deg",
-    floats=math.degrees, arrays="degrees", samples=REAL,
-    latex=r"\operatorname{{degrees}}\left({0}\right)", doc="radians to degrees")
+    kink=lambda x, y: logical_and(equal(x, 0.0), equal(y, 0.0)), doc="x/y, and 0 where x is 0",
+    steep=1)
 
 # --- kinks: absolute value, extrema, choices --------------------------------------------------
 
 absolute = elementwise(
     "abs", "x", lambda x, ans: sign(x), aliases="absolute fabs",
     floats=abs, arrays="abs", samples=POSITIVE, latex=r"\left|{0}\right|",
-    kinks="slope 0 at 0", kink=lambda x: equal(x, 0.0), doc="absolute value")
+    kinks="slope 0 at 0", kink=lambda x: equal(x, 0.0), doc="absolute value",
+    traits="bounded in_pieces zero_at_zero even not_negative switching", names="c:fabs sympy:Abs")
 sign = elementwise(
     "sign", "x", 0.0, aliases="sgn",
     floats=lambda x: x if x != x else 0.0 if x == 0 else math.copysign(1.0, x), arrays="sign",
     samples=POSITIVE, latex=r"\operatorname{{sign}}\left({0}\right)",
     kinks="jumps at 0; slope 0 everywhere", kink=lambda x: equal(x, 0.0),
-    doc="-1, 0 or 1; slope 0, as in TensorFlow")
+    doc="-1, 0 or 1; slope 0, as in TensorFlow", traits="in_pieces odd switching",
+    whole={1: 1, -1: -1}, names="sympy")
 maximum = elementwise(
     "maximum", "x y",
     lambda x, y, ans: where(greater_equal(x, y), 1.0, 0.0),
     lambda x, y, ans: where(greater_equal(x, y), 0.0, 1.0),
     floats=lambda x, y: x if x >= y or x != x else y, arrays="maximum", samples=PAIR,
     latex=r"\max\left({0}, {1}\right)", kinks="a tie goes to the first argument",
-    kink=lambda x, y: equal(x, y), doc="the larger of two")
+    kink=lambda x, y: equal(x, y), doc="the larger of two",
+    traits="bounded in_pieces selecting zero_at_zero comparing", names="c:fmax sympy:Max")
 minimum = elementwise(
     "minimum", "x y",
     lambda x, y, ans: where(less_equal(x, y), 1.0, 0.0),
     lambda x, y, ans: where(less_equal(x, y), 0.0, 1.0),
     floats=lambda x, y: x if x <= y or x != x else y, arrays="minimum", samples=PAIR,
     latex=r"\min\left({0}, {1}\right)", kinks="a tie goes to the first argument",
-    kink=lambda x, y: equal(x, y), doc="the smaller of two")
+    kink=lambda x, y: equal(x, y), doc="the smaller of two",
+    traits="bounded in_pieces selecting zero_at_zero comparing", names="c:fmin sympy:Min")
 clip = elementwise(
     "clip", "x low high",
     lambda x, low, high, ans: where(
@@ -449,13 +374,14 @@ clip = elementwise(
     latex=r"\operatorname{{clip}}\left({0}, {1}, {2}\right)",
     kinks="slope 1 inside and on both bounds, 0 outside",
     kink=lambda x, low, high: logical_or(equal(x, low), equal(x, high)),
-    doc="x kept between low and high")
+    doc="x kept between low and high", traits="in_pieces selecting")
 copysign = elementwise(
     "copysign", "x y", lambda x, y, ans: sign(x) * copysign(1.0, y), 0.0,
     floats=math.copysign, arrays="copysign", samples=PAIR,
     latex=r"\operatorname{{copysign}}\left({0}, {1}\right)",
     kinks="slope 0 at x = 0; jumps at y = 0", kink=lambda x, y: logical_or(
-        equal(x, 0.0), equal(y, 0.0)), doc="|x| with the sign of y")
+        equal(x, 0.0), equal(y, 0.0)), doc="|x| with the sign of y", traits="in_pieces selecting",
+    names="c")
 where = elementwise(
     "where", "condition x y",
     None, lambda c, x, y, ans: where(c, 1.0, 0.0), lambda c, x, y, ans: where(c, 0.0, 1.0),
@@ -464,7 +390,7 @@ where = elementwise(
     latex=r"\begin{{cases}} {1} & {0} \\ {2} & \text{{otherwise}} \end{{cases}}",
     kinks="the condition has no derivative",
     substitute="sigmoid(k*(a - b)) for the condition a > b",
-    doc="x where the condition holds, else y")
+    doc="x where the condition holds, else y", traits="bounded in_pieces selecting zero_at_zero")
 
 
 def _smoothstep(low: Any, high: Any, x: Any) -> Any:
@@ -478,7 +404,8 @@ smoothstep = composite(
 threshold = composite(
     "threshold", "x", lambda x, threshold=0.0, value=0.0: where(greater(x, threshold), x, value),
     attributes={"threshold": 0.0, "value": 0.0}, samples=REAL,
-    kinks="slope 0 at the threshold", doc="x where it is above the threshold, else the value")
+    kinks="slope 0 at the threshold", doc="x where it is above the threshold, else the value",
+    traits="selecting")
 
 LARGEST = {"float64": 1.7976931348623157e308, "float32": 3.4028234663852886e38}
 

@@ -101,7 +101,7 @@ add_along_axis = linear(
     lambda g, ans, x, indices, axis, length: take_along_axis(g, indices, axis=axis),
     None, attributes={"axis": -1, "length": 0}, roles=("data", "index"), prepare=_along_prepare,
     arrays=_add_along, samples=(*REAL, *PLACES),
-    doc="zeros with x added at the places that an index tensor names: the transpose")
+    doc="zeros with x added at the places that an index tensor names: the transpose", internal=True)
 
 def _gather(params: Any, indices: Any, axis: Any = None, batch_dims: Any = 0) -> Any:
     shape = shape_of(params)
@@ -268,7 +268,7 @@ overwrite = linear(
     None,
     lambda g, ans, tensor, indices, updates: _to_updates(g, indices),
     roles=("data", "index", "data"), arrays=_overwrite, samples=(*REAL, *PLACES, *REAL),
-    doc="a tensor with other values at places, of duplicates the last")
+    doc="a tensor with other values at places, of duplicates the last", internal=True)
 
 
 def _tensor_scatter_update(tensor: Any, indices: Any, updates: Any) -> Any:

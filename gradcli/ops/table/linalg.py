@@ -157,7 +157,8 @@ def times_vector(matrices: Any, vectors: Any) -> Any:
 
 matmul = bilinear(
     "matmul", "a b", _left, _right, prepare=_prepare, arrays=_matmul, samples=REAL,
-    latex=r"{0} {1}", doc="product of vectors and matrices, stacked as in NumPy")
+    latex=r"{0} {1}", doc="product of vectors and matrices, stacked as in NumPy", traits="growing",
+    names="numpy")
 
 
 def _dot(x: Any, y: Any) -> Any:
@@ -165,7 +166,8 @@ def _dot(x: Any, y: Any) -> Any:
 
 
 dot = composite("dot", "x y", _dot, aliases="inner vdot", samples=REAL,
-                latex=r"{0} \cdot {1}", doc="inner product of vectors; product of matrices")
+                latex=r"{0} \cdot {1}", doc="inner product of vectors; product of matrices",
+                names="numpy")
 
 
 def _outer(x: Any, y: Any) -> Any:
@@ -173,7 +175,7 @@ def _outer(x: Any, y: Any) -> Any:
 
 
 outer = composite("outer", "x y", _outer, samples=REAL, latex=r"{0} \otimes {1}",
-                  doc="all products of an element of x and one of y")
+                  doc="all products of an element of x and one of y", names="numpy")
 
 
 def _matvec(a: Any, x: Any) -> Any:
@@ -186,7 +188,7 @@ def _matvec(a: Any, x: Any) -> Any:
 
 
 matvec = composite("matvec", "a x", _matvec, samples=REAL, latex=r"{0} {1}",
-                   doc="matrices times vectors, stack by stack")
+                   doc="matrices times vectors, stack by stack", names="numpy:matmul")
 vecdot = composite(
     "vecdot", "x y", lambda x, y, axis=-1: sum_(multiply(x, y), axis=axis), samples=REAL,
     attributes={"axis": -1}, latex=r"{0} \cdot {1}",
@@ -206,7 +208,7 @@ cross = bilinear(
     "cross", "a b", lambda g, ans, a, b: cross(b, g), lambda g, ans, a, b: cross(g, a),
     prepare=_cross_prepare, samples=REAL, latex=r"{0} \times {1}",
     arrays=lambda cores, a, b: np.cross(*aligned(cores, a, b)),
-    doc="cross product of vectors of 3 numbers along the last axis")
+    doc="cross product of vectors of 3 numbers along the last axis", names="numpy")
 
 
 def _kron(a: Any, b: Any) -> Any:
@@ -220,7 +222,7 @@ def _kron(a: Any, b: Any) -> Any:
 
 
 kron = composite("kron", "a b", _kron, samples=REAL, latex=r"{0} \otimes {1}",
-                 doc="Kronecker product: every element of a times the whole of b")
+                 doc="Kronecker product: every element of a times the whole of b", names="numpy")
 
 
 def _multi_dot(*xs: Any) -> Any:
@@ -302,7 +304,7 @@ def _contraction_jvp(tangents: Sequence[Any], ans: Any, *xs: Any, subscripts: st
 contraction = general(
     "contraction", "*xs", _contraction_vjp, jvp=_contraction_jvp, attributes={"subscripts": ""},
     arrays=_contraction, samples=REAL, latex=r"\sum \prod {0}",
-    doc="sums of products over named axes")
+    doc="sums of products over named axes", internal=True, traits="homogeneous")
 
 
 def _einsum(subscripts: Any, *operands: Any) -> Any:

@@ -46,7 +46,7 @@ put_diagonal = linear(
     "put_diagonal", "x", lambda g, ans, x, k, shape: diag_part(g, k=k),
     attributes={"k": 0, "shape": ()}, arrays=_put_diagonal, samples=MATRIX,
     latex=r"\operatorname{{diag}}\left({0}\right)",
-    doc="a matrix of zeros with x on a diagonal: the transpose of diag_part")
+    doc="a matrix of zeros with x on a diagonal: the transpose of diag_part", internal=True)
 
 
 def _diag_embed(x: Any, k: Any = 0) -> Any:

@@ -89,7 +89,8 @@ sort = general(
     arrays=lambda cores, x, axis, descending, direction: np.take_along_axis(
         np.asarray(x), _order(x, axis, descending), axis),
     kink=_ties, kinks="ties keep their order",
-    doc='sorted along an axis, descending=true or direction="descending" from the largest')
+    doc='sorted along an axis, descending=true or direction="descending" from the largest',
+    traits="ordering")
 
 
 def _top_k(x: Any, k: Any = 1, sorted: Any = True) -> list[Any]:
@@ -251,7 +252,7 @@ def _running_place(cores: Sequence[int], x: Any, axis: int, reverse: bool, large
 running_place = stop(
     "running_place", "x", attributes={"axis": 0, "reverse": False, "largest": True},
     arrays=_running_place, samples=REAL,
-    doc="the index of the first largest or smallest element so far")
+    doc="the index of the first largest or smallest element so far", internal=True)
 
 
 # --------------------------------------------------------------------------------------------------

@@ -67,7 +67,7 @@ sum_ = linear(
     aliases="reduce_sum", attributes=AXES, prepare=_prepare, samples=REAL, latex=r"\sum {0}",
     arrays=lambda cores, x, axis, keepdims: np.sum(
         x, axis=axis, keepdims=keepdims, dtype=sum_type(x)),
-    doc="the sum over axes, by default all")
+    doc="the sum over axes, by default all", traits="growing")
 
 
 def _count(shape: Shape, axis: Sequence[int]) -> int:
@@ -83,7 +83,7 @@ mean = linear(
     arrays=lambda cores, x, axis, keepdims: np.sum(
         x, axis=axis, keepdims=keepdims, dtype=float if is_integer(x) else None)
     / float(_count(shape_of(x), axis)),
-    doc="the average over axes, by default all")
+    doc="the average over axes, by default all", traits="bounded growing")
 
 
 def _extremum(name: str, aliases: str, arrays: str, latex: str, doc: str) -> Any:
@@ -107,6 +107,7 @@ def _extremum(name: str, aliases: str, arrays: str, latex: str, doc: str) -> Any
         jvp=lambda tangents, ans, x, axis, keepdims: sum_(
             tangents[0] * share(ans, x, axis, keepdims), axis=axis, keepdims=keepdims),
         aliases=aliases, attributes=AXES, prepare=_nonempty, samples=REAL, latex=latex,
+        traits="ordering zero_at_zero",
         arrays=lambda cores, x, axis, keepdims: getattr(np, arrays)(
             x, axis=axis, keepdims=keepdims),
         kink=lambda ans, x, axis, keepdims: tied(ans, x, axis, keepdims),
@@ -171,7 +172,8 @@ def _with_first(product: Any, first: Any, before: tuple[Any, ...]) -> Any:
 
 prod = composite(
     "prod", "x", _prod, aliases="reduce_prod product", attributes=AXES, samples=REAL,
-    latex=r"\prod {0}", doc="the product over axes, by default all; exact with zeros")
+    latex=r"\prod {0}", doc="the product over axes, by default all; exact with zeros",
+    traits="growing")
 
 
 def _norm2(cores: Sequence[int], x: Any, axis: Sequence[int], keepdims: bool) -> Any:
@@ -193,7 +195,8 @@ norm2 = general(
         tangents[0] * xdivy(x, _kept(ans, axis, keepdims)), axis=axis, keepdims=keepdims),
     attributes=AXES, prepare=_prepare, arrays=_norm2, samples=REAL, latex=r"\left\|{0}\right\|",
     kink=lambda ans, x, axis, keepdims: equal(ans, 0.0),
-    kinks="slope 0 at 0", doc="Euclidean length over axes, without overflow")
+    kinks="slope 0 at 0", doc="Euclidean length over axes, without overflow",
+    traits="homogeneous zero_at_zero")
 
 
 def _norm(x: Any, ord: Any = 2.0, axis: Any = None, keepdims: Any = False) -> Any:

@@ -162,7 +162,8 @@ def _extremum_row(name: str, largest: bool, doc: str) -> Any:
             multiply(tangents[0], segment_share(x, ids, ans, count=count)), ids, pattern=("i",),
             shape=shape_of(ans)),
         attributes={"count": 0, "empty": 0}, roles=("data", "index"), arrays=arrays,
-        samples=(*REAL, *PLACES), kink=tied, kinks="ties share the gradient evenly", doc=doc)
+        samples=(*REAL, *PLACES), kink=tied, kinks="ties share the gradient evenly", doc=doc,
+        internal=True, traits="ordering")
 
 
 def _share(cores: Sequence[int], x: Any, ids: Any, ans: Any, count: int) -> Any:
@@ -182,7 +183,7 @@ def _share(cores: Sequence[int], x: Any, ids: Any, ans: Any, count: int) -> Any:
 segment_share = stop(
     "segment_share", "x ids ans", attributes={"count": 0}, roles=("data", "index", "data"),
     arrays=_share, samples=(*REAL, *PLACES, *REAL),
-    doc="1 at the extremum of each segment, a share of 1 where several tie")
+    doc="1 at the extremum of each segment, a share of 1 where several tie", internal=True)
 segment_largest = _extremum_row("segment_largest", True, "the largest element of each segment")
 segment_smallest = _extremum_row("segment_smallest", False, "the smallest element of each segment")
 

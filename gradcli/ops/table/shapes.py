@@ -99,13 +99,13 @@ reshape = linear(
     "reshape", "x", lambda g, ans, x, shape: reshape(g, shape=shape_of(x)),
     attributes={"shape": None}, prepare=_reshape_prepare, samples=REAL,
     arrays=lambda cores, x, shape: np.reshape(x, lead(x, cores[0]) + shape),
-    doc="the same elements in another shape; one length may be -1")
+    doc="the same elements in another shape; one length may be -1", traits="bounded listed")
 align = linear(
     "align", "x", lambda g, ans, x, rank: reshape(g, shape=shape_of(x)),
     attributes={"rank": 0}, samples=REAL,
     arrays=lambda cores, x, rank: np.reshape(
         x, lead(x, cores[0]) + (1,) * (rank - cores[0]) + shape_of(x)[len(lead(x, cores[0])):]),
-    doc="unit axes in front of the core, up to a core rank")
+    doc="unit axes in front of the core, up to a core rank", internal=True)
 
 
 def _transpose_prepare(shapes: Sequence[Shape], axes: Any = None) -> dict[str, Any]:
@@ -136,7 +136,8 @@ def _inverse(axes: Sequence[int]) -> list[int]:
 transpose = linear(
     "transpose", "x", lambda g, ans, x, axes: transpose(g, axes=_inverse(axes)),
     attributes={"axes": None}, prepare=_transpose_prepare, arrays=_transpose, samples=REAL,
-    latex=r"{0}^\mathsf{{T}}", doc="axes in another order, by default reversed")
+    latex=r"{0}^\mathsf{{T}}", doc="axes in another order, by default reversed",
+    traits="bounded listed")
 
 
 def _broadcast(cores: Sequence[int], x: Any, shape: Shape) -> Any:
@@ -160,7 +161,7 @@ def _broadcast_prepare(shapes: Sequence[Shape], shape: Any) -> dict[str, Any]:
 broadcast_to = linear(
     "broadcast_to", "x", lambda g, ans, x, shape: sum_to(g, shape=shape_of(x)),
     attributes={"shape": None}, prepare=_broadcast_prepare, arrays=_broadcast, samples=REAL,
-    doc="repeated to a larger shape")
+    doc="repeated to a larger shape", traits="bounded listed")
 
 
 def _sum_to(cores: Sequence[int], x: Any, shape: Shape) -> Any:
@@ -176,7 +177,7 @@ def _sum_to(cores: Sequence[int], x: Any, shape: Shape) -> Any:
 sum_to = linear(
     "sum_to", "x", lambda g, ans, x, shape: broadcast_to(g, shape=shape_of(x)),
     attributes={"shape": ()}, arrays=_sum_to, samples=REAL,
-    doc="summed back to a shape that broadcasts to its own")
+    doc="summed back to a shape that broadcasts to its own", internal=True, traits="bounded")
 
 
 def expand_dims_at(shape: Shape, axes: Sequence[int]) -> Shape:
@@ -258,12 +259,13 @@ index = linear(
     "index", "x *indices",
     lambda g, ans, x, *indices, pattern: put(g, *indices, pattern=pattern, shape=shape_of(x)),
     None, attributes={"pattern": ()}, roles=("data", "index"), arrays=_index, samples=REAL,
-    doc="elements and slices: A[0], A[:, 1], A[-1]")
+    doc="elements and slices: A[0], A[:, 1], A[-1]", internal=True, traits="bounded")
 put = linear(
     "put", "x *indices",
     lambda g, ans, x, *indices, pattern, shape: index(g, *indices, pattern=pattern),
     None, attributes={"pattern": (), "shape": ()}, roles=("data", "index"), arrays=_put,
-    samples=REAL, doc="zeros with x added at the places an index names: its transpose")
+    samples=REAL, doc="zeros with x added at the places an index names: its transpose",
+    internal=True, traits="bounded")
 
 # --- joining ----------------------------------------------------------------------------------
 
@@ -309,13 +311,13 @@ concat = linear(
     attributes={"axis": 0}, samples=REAL,
     prepare=lambda shapes, axis: _join_prepare(shapes, axis, 0),
     arrays=lambda cores, *xs, axis: np.concatenate(_same_lead(cores, xs), axis=axis),
-    doc="tensors joined along an axis they have")
+    doc="tensors joined along an axis they have", traits="bounded")
 stack = linear(
     "stack", "*xs", lambda g, ans, *xs, axis: _unstack(g, len(xs), axis, len(shape_of(ans))),
     attributes={"axis": 0}, samples=REAL,
     prepare=lambda shapes, axis: _join_prepare(shapes, axis, 1),
     arrays=lambda cores, *xs, axis: np.stack(_same_lead(cores, xs), axis=axis),
-    doc="tensors of one shape joined along a new axis")
+    doc="tensors of one shape joined along a new axis", traits="bounded")
 
 # --- batch axes, for recorded Jacobians -------------------------------------------------------
 
@@ -340,15 +342,17 @@ sum_batch = linear(
     lambda g, ans, x, at, count: spread(
         g, at=at + _moved(g, ans), lengths=shape_of(x.value)[at:at + count]),
     attributes={"at": 0, "count": 0}, batching="sum", arrays=_sum_batch, samples=REAL,
-    doc="the sum over batch axes")
+    doc="the sum over batch axes", internal=True)
 spread = linear(
     "spread", "x",
     lambda g, ans, x, at, lengths: sum_batch(g, at=at + _moved(g, ans), count=len(lengths)),
     attributes={"at": 0, "lengths": ()}, batching="spread", arrays=_spread, samples=REAL,
-    doc="repeated along new batch axes")
+    doc="repeated along new batch axes", internal=True)
 unbatch = linear(
     "unbatch", "x", lambda g, ans, x: rebatch(g), batching="to core",
-    arrays=lambda cores, x: x, samples=REAL, doc="the last batch axis becomes the first core axis")
+    arrays=lambda cores, x: x, samples=REAL, doc="the last batch axis becomes the first core axis",
+    internal=True)
 rebatch = linear(
     "rebatch", "x", lambda g, ans, x: unbatch(g), batching="to batch",
-    arrays=lambda cores, x: x, samples=REAL, doc="the first core axis becomes a batch axis")
+    arrays=lambda cores, x: x, samples=REAL, doc="the first core axis becomes a batch axis",
+    internal=True)

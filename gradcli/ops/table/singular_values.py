@@ -81,7 +81,7 @@ turns = general(
     "turns", "s", _turns_vjp,
     jvp=lambda tangents, ans, s: -2.0 * (column(tangents[0]) + row(tangents[0])) * square(ans),
     arrays=_turns, samples=MATRIX, latex=r"\frac{{1}}{{2({0}_j + {0}_i)}}",
-    doc="1/(2*(s[j] + s[i])) where both are the same but for rounding, else 0")
+    doc="1/(2*(s[j] + s[i])) where both are the same but for rounding, else 0", internal=True)
 
 
 def _off(x: Any, u: Any) -> Any:
@@ -136,7 +136,7 @@ svd_packed = general(
     "svd_packed", "x", _svd_vjp, jvp=_svd_jvp, prepare=matrix("svd"), arrays=_svd_arrays,
     samples=MATRIX, latex=r"\operatorname{{svd}}\left({0}\right)", kink=_svd_kink,
     kinks="a singular value is 0 or repeated; its vectors do not turn together",
-    doc="rows of a matrix: the singular values, the left vectors, the right vectors")
+    doc="rows of a matrix: the singular values, the left vectors, the right vectors", internal=True)
 
 
 def _svd(x: Any, compute_uv: Any = True) -> Any:
@@ -247,7 +247,8 @@ def _deficient(cores: Sequence[int], x: Any, p: Any) -> Any:
 deficient = stop(
     "deficient", "x p", arrays=_deficient, samples=MATRIX * 2, substitute="0",
     latex=r"\operatorname{{deficient}}\left({0}\right)",
-    doc="NaN if a matrix, of which p is the pseudo-inverse, has not full rank, else 0")
+    doc="NaN if a matrix, of which p is the pseudo-inverse, has not full rank, else 0",
+    internal=True)
 
 
 def _pinv_vjp(g: Any, ans: Any, x: Any, rcond: float | None) -> Any:
@@ -281,7 +282,8 @@ def _pinv_jvp(tangents: Sequence[Any], ans: Any, x: Any, rcond: float | None) ->
 pinv = general(
     "pinv", "x", _pinv_vjp, jvp=_pinv_jvp, attributes={"rcond": None}, prepare=_pinv_prepare,
     arrays=_pinv, samples=MATRIX, latex=r"{0}^{{+}}", domain="full rank, for a derivative",
-    doc="pseudo-inverse; singular values up to rcond times the largest count as 0")
+    doc="pseudo-inverse; singular values up to rcond times the largest count as 0",
+    names="numpy:linalg.pinv")
 
 
 def _lstsq(a: Any, b: Any, l2_regularizer: Any = 0.0) -> Any:

@@ -17,17 +17,16 @@ from gradcli.ops.kinds import composite, elementwise
 from gradcli.ops.table.discrete import equal
 from gradcli.ops.table.elementwise import (
     absolute,
-    cos,
     exp,
     log,
     power,
-    sin,
     sqrt,
     square,
     where,
     xlogy,
 )
 from gradcli.ops.table.hyperbolic import cosh, sinh
+from gradcli.ops.table.trigonometric import cos, sin
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -66,20 +65,21 @@ polygamma = elementwise(
     "polygamma", "n x", None, lambda n, x, ans: polygamma(n + 1.0, x), roles=INDEX_FIRST,
     floats=of_special("polygamma"), samples=(ORDER, POSITIVE[0]),
     latex=r"\psi^{{({0})}}\left({1}\right)", domain="n = 0, 1, 2, ...; x != 0, -1, -2, ...",
-    doc="the n-th derivative of digamma (DLMF 5.15)")
+    doc="the n-th derivative of digamma (DLMF 5.15)", names="sympy")
 digamma = elementwise(
     "digamma", "x", lambda x, ans: polygamma(1.0, x), aliases="psi",
     floats=of_special("digamma"), samples=POSITIVE, latex=r"\psi\left({0}\right)",
-    domain="x != 0, -1, -2, ...", doc="the derivative of lgamma (DLMF 5.2.2)")
+    domain="x != 0, -1, -2, ...", doc="the derivative of lgamma (DLMF 5.2.2)", names="sympy")
 gamma = elementwise(
     "gamma", "x", lambda x, ans: ans * digamma(x), aliases="tgamma",
     floats=of_special("gamma"), samples=POSITIVE, latex=r"\Gamma\left({0}\right)",
-    domain="x != 0, -1, -2, ...", doc="gamma function, (x-1)! (DLMF 5.2.1)")
+    domain="x != 0, -1, -2, ...", doc="gamma function, (x-1)! (DLMF 5.2.1)",
+    traits="vanishing never_zero", whole={1: 1, 2: 1}, names="c:tgamma sympy math")
 lgamma = elementwise(
     "lgamma", "x", lambda x, ans: digamma(x), aliases="gammaln loggamma",
     floats=of_special("lgamma"), samples=POSITIVE,
     latex=r"\ln\left|\Gamma\left({0}\right)\right|", domain="x != 0, -1, -2, ...",
-    doc="logarithm of |gamma(x)|, without overflow")
+    doc="logarithm of |gamma(x)|, without overflow", names="c sympy:loggamma math")
 # A row of its own: the two differ by next to nothing where d is small beside x.
 polygamma_difference = elementwise(
     "polygamma_difference", "n x d", None,
@@ -88,14 +88,14 @@ polygamma_difference = elementwise(
     roles=("index", "data", "data"), floats=of_special("polygamma_difference"),
     samples=(ORDER, *POSITIVE * 2),
     latex=r"\psi^{{({0})}}\left({1}\right) - \psi^{{({0})}}\left({1} + {2}\right)",
-    doc="polygamma(n, x) - polygamma(n, x + d) without cancellation")
+    doc="polygamma(n, x) - polygamma(n, x + d) without cancellation", internal=True)
 beta = elementwise(
     "beta", "a b",
     lambda a, b, ans: ans * polygamma_difference(0.0, a, b),
     lambda a, b, ans: ans * polygamma_difference(0.0, b, a),
     floats=of_special("beta"), samples=POSITIVE * 2,
     latex=r"\mathrm{{B}}\left({0}, {1}\right)", domain="a, b != 0, -1, -2, ...",
-    doc="gamma(a)*gamma(b)/gamma(a + b) (DLMF 5.12.1)")
+    doc="gamma(a)*gamma(b)/gamma(a + b) (DLMF 5.12.1)", names="sympy")
 lbeta = elementwise(
     "lbeta", "a b",
     lambda a, b, ans: polygamma_difference(0.0, a, b),
@@ -140,16 +140,16 @@ erfinv = elementwise(
     "erfinv", "x", lambda x, ans: 0.8862269254527580 * exp(square(ans)),
     aliases="erf_inv", floats=of_special("erfinv"), samples=((-0.9, 0.9),),
     latex=r"\operatorname{{erf}}^{{-1}}\left({0}\right)", domain="-1 <= x <= 1",
-    kinks="slope inf at -1 and 1", doc="inverse of erf (DLMF 7.17)")
+    kinks="slope inf at -1 and 1", doc="inverse of erf (DLMF 7.17)", traits="odd", names="sympy")
 erfcinv = elementwise(
     "erfcinv", "x", lambda x, ans: -0.8862269254527580 * exp(square(ans)),
     floats=of_special("erfcinv"), samples=((0.1, 1.9),),
     latex=r"\operatorname{{erfc}}^{{-1}}\left({0}\right)", domain="0 <= x <= 2",
-    kinks="slope -inf at 0 and 2", doc="inverse of erfc, exact near 0 (DLMF 7.17)")
+    kinks="slope -inf at 0 and 2", doc="inverse of erfc, exact near 0 (DLMF 7.17)", names="sympy")
 erfcx = elementwise(
     "erfcx", "x", lambda x, ans: erfcx_derivative(1.0, x),
     floats=of_special("erfcx"), samples=REAL, latex=r"\operatorname{{erfcx}}\left({0}\right)",
-    doc="exp(x^2)*erfc(x) without overflow for positive x (DLMF 7.2)")
+    doc="exp(x^2)*erfc(x) without overflow for positive x (DLMF 7.2)", traits="never_flat growing")
 erfcx_derivative = elementwise(
     "erfcx_derivative", "n x", None, lambda n, x, ans: erfcx_derivative(n + 1.0, x),
     roles=INDEX_FIRST, floats=of_special("erfcx_derivative"), samples=(ORDER, REAL[0]),
@@ -158,11 +158,11 @@ erfcx_derivative = elementwise(
 erfi = elementwise(
     "erfi", "x", lambda x, ans: 1.1283791670955126 * exp(square(x)),
     floats=of_special("erfi"), samples=REAL, latex=r"\operatorname{{erfi}}\left({0}\right)",
-    doc="imaginary error function, -i*erf(i*x) (DLMF 7.5.1)")
+    doc="imaginary error function, -i*erf(i*x) (DLMF 7.5.1)", traits="growing odd", names="sympy")
 dawsn = elementwise(
     "dawsn", "x", lambda x, ans: dawsn_derivative(1.0, x), aliases="dawson",
     floats=of_special("dawsn"), samples=REAL, latex=r"F\left({0}\right)",
-    doc="Dawson's integral, exp(-x^2) times the integral of exp(t^2) (DLMF 7.2.5)")
+    doc="Dawson's integral, exp(-x^2) times the integral of exp(t^2) (DLMF 7.2.5)", traits="odd")
 dawsn_derivative = elementwise(
     "dawsn_derivative", "n x", None, lambda n, x, ans: dawsn_derivative(n + 1.0, x),
     roles=INDEX_FIRST, floats=of_special("dawsn_derivative"), samples=(ORDER, REAL[0]),
@@ -174,15 +174,15 @@ dawsn_derivative = elementwise(
 ci = elementwise(
     "ci", "x", lambda x, ans: cos(x) / x, aliases="cosint",
     floats=of_special("ci"), samples=POSITIVE, latex=r"\operatorname{{Ci}}\left({0}\right)",
-    domain="x > 0; below, the real part", doc="cosine integral (DLMF 6.2.11)")
+    domain="x > 0; below, the real part", doc="cosine integral (DLMF 6.2.11)", names="sympy:Ci")
 si = elementwise(
     "si", "x", lambda x, ans: sphericalj(0.0, x), aliases="sinint",
     floats=of_special("si"), samples=REAL, latex=r"\operatorname{{Si}}\left({0}\right)",
-    doc="sine integral, of sin(t)/t from 0 to x (DLMF 6.2.9)")
+    doc="sine integral, of sin(t)/t from 0 to x (DLMF 6.2.9)", names="sympy:Si")
 ei = elementwise(
     "ei", "x", lambda x, ans: exp(x) / x, aliases="Ei",
     floats=of_special("ei"), samples=POSITIVE, latex=r"\operatorname{{Ei}}\left({0}\right)",
-    domain="x != 0", doc="exponential integral, of exp(t)/t up to x (DLMF 6.2.5)")
+    domain="x != 0", doc="exponential integral, of exp(t)/t up to x (DLMF 6.2.5)", names="sympy:Ei")
 e1 = elementwise(
     "e1", "x", lambda x, ans: -exp(-x) / x, aliases="E1",
     floats=of_special("e1"), samples=POSITIVE, latex=r"E_1\left({0}\right)",
@@ -190,28 +190,30 @@ e1 = elementwise(
 li = elementwise(
     "li", "x", lambda x, ans: 1 / log(x), aliases="logint",
     floats=of_special("li"), samples=((1.3, 4.0),), latex=r"\operatorname{{li}}\left({0}\right)",
-    domain="x >= 0, x != 1", doc="logarithmic integral, of 1/log(t) from 0 to x (DLMF 6.2.8)")
+    domain="x >= 0, x != 1", doc="logarithmic integral, of 1/log(t) from 0 to x (DLMF 6.2.8)",
+    names="sympy")
 shi = elementwise(
     "shi", "x", lambda x, ans: where(equal(x, 0.0), 1.0, sinh(x) / where(equal(x, 0.0), 1.0, x)),
     floats=of_special("shi"), samples=POSITIVE, latex=r"\operatorname{{Shi}}\left({0}\right)",
-    doc="hyperbolic sine integral, of sinh(t)/t from 0 to x (DLMF 6.2.15)")
+    doc="hyperbolic sine integral, of sinh(t)/t from 0 to x (DLMF 6.2.15)", names="sympy:Shi")
 chi = elementwise(
     "chi", "x", lambda x, ans: cosh(x) / x,
     floats=of_special("chi"), samples=POSITIVE, latex=r"\operatorname{{Chi}}\left({0}\right)",
-    domain="x > 0; below, the real part", doc="hyperbolic cosine integral (DLMF 6.2.16)")
+    domain="x > 0; below, the real part", doc="hyperbolic cosine integral (DLMF 6.2.16)",
+    names="sympy:Chi")
 fresnels = elementwise(
     "fresnels", "x", lambda x, ans: sin(1.5707963267948966 * square(x)),
     floats=of_special("fresnels"), samples=REAL, latex=r"S\left({0}\right)",
-    doc="integral of sin(pi*t^2/2) from 0 to x (DLMF 7.2.8)")
+    doc="integral of sin(pi*t^2/2) from 0 to x (DLMF 7.2.8)", traits="odd", names="sympy")
 fresnelc = elementwise(
     "fresnelc", "x", lambda x, ans: cos(1.5707963267948966 * square(x)),
     floats=of_special("fresnelc"), samples=REAL, latex=r"C\left({0}\right)",
-    doc="integral of cos(pi*t^2/2) from 0 to x (DLMF 7.2.7)")
+    doc="integral of cos(pi*t^2/2) from 0 to x (DLMF 7.2.7)", traits="odd", names="sympy")
 lambertw = elementwise(
     "lambertw", "x", lambda x, ans: exp(-ans) / (1.0 + ans),
     floats=of_special("lambertw"), samples=((-0.3, 4.0),), latex=r"W\left({0}\right)",
     domain="x >= -1/e", kinks="slope inf at -1/e",
-    doc="the w >= -1 with w*exp(w) = x (DLMF 4.13)")
+    doc="the w >= -1 with w*exp(w) = x (DLMF 4.13)", names="sympy:LambertW")
 
 # --- elliptic integrals, in the parameter m = k^2 ---------------------------------------------
 
@@ -276,19 +278,21 @@ def _bessel(name: str, aliases: str, symbol: str, rule: Any, kind: str, **row: A
 besselj = _bessel(
     "besselj", "jv jn", "J",
     lambda n, x, ans: 0.5 * (besselj(n - 1.0, x) - besselj(n + 1.0, x)),
-    "Bessel function of the first kind (DLMF 10.2.2)", domain="n whole, or x >= 0")
+    "Bessel function of the first kind (DLMF 10.2.2)", domain="n whole, or x >= 0", names="sympy")
 bessely = _bessel(
     "bessely", "yv yn", "Y",
     lambda n, x, ans: 0.5 * (bessely(n - 1.0, x) - bessely(n + 1.0, x)),
-    "Bessel function of the second kind (DLMF 10.2.3)", domain="x > 0")
+    "Bessel function of the second kind (DLMF 10.2.3)", domain="x > 0", names="sympy")
 besseli = _bessel(
     "besseli", "iv", "I",
     lambda n, x, ans: 0.5 * (besseli(n - 1.0, x) + besseli(n + 1.0, x)),
-    "modified Bessel function of the first kind (DLMF 10.25.2)", domain="n whole, or x >= 0")
+    "modified Bessel function of the first kind (DLMF 10.25.2)", domain="n whole, or x >= 0",
+    traits="growing", names="sympy")
 besselk = _bessel(
     "besselk", "kv kn", "K",
     lambda n, x, ans: -0.5 * (besselk(n - 1.0, x) + besselk(n + 1.0, x)),
-    "modified Bessel function of the second kind (DLMF 10.25.3)", domain="x > 0")
+    "modified Bessel function of the second kind (DLMF 10.25.3)", domain="x > 0",
+    traits="vanishing never_zero", names="sympy")
 # n*j(n)/x - j(n+1) in the form that is regular at 0 (DLMF 10.51.1); |n - 1| serves n = 0, where
 # the factor is 0.
 sphericalj = elementwise(
@@ -302,8 +306,9 @@ sphericalj = elementwise(
 erf = elementwise(
     "erf", "x", lambda x, ans: 1.1283791670955126 * exp(-square(x)),
     floats=math.erf, samples=REAL, latex=r"\operatorname{{erf}}\left({0}\right)",
-    doc="error function (DLMF 7.2.1)")
+    doc="error function (DLMF 7.2.1)", traits="never_flat odd", whole={0: 0}, names="c sympy math")
 erfc = elementwise(
     "erfc", "x", lambda x, ans: -1.1283791670955126 * exp(-square(x)),
     floats=math.erfc, samples=REAL,
-    latex=r"\operatorname{{erfc}}\left({0}\right)", doc="1 - erf(x), exact for large x")
+    latex=r"\operatorname{{erfc}}\left({0}\right)", doc="1 - erf(x), exact for large x",
+    traits="vanishing never_zero never_flat", whole={0: 1}, names="c sympy math")

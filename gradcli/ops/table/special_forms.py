@@ -42,14 +42,16 @@ if TYPE_CHECKING:
 sinc = elementwise(
     "sinc", "x", lambda x, ans: -3.141592653589793 * sphericalj(1.0, 3.141592653589793 * x),
     floats=of_special("sinc"), samples=((-0.6, 0.6),),
-    latex=r"\operatorname{{sinc}}\left({0}\right)", doc="sin(pi*x)/(pi*x), 1 at 0, as in NumPy")
+    latex=r"\operatorname{{sinc}}\left({0}\right)", doc="sin(pi*x)/(pi*x), 1 at 0, as in NumPy",
+    traits="even", names="numpy")
 
 # --- the normal distribution ------------------------------------------------------------------
 
 ndtr = elementwise(
     "ndtr", "x", lambda x, ans: 0.3989422804014327 * exp(-0.5 * square(x)), aliases="norm_cdf",
     floats=lambda x: 0.5 * math.erfc(-0.7071067811865476 * x), samples=REAL,
-    latex=r"\Phi\left({0}\right)", doc="the normal distribution function, (1 + erf(x/sqrt(2)))/2")
+    latex=r"\Phi\left({0}\right)", doc="the normal distribution function, (1 + erf(x/sqrt(2)))/2",
+    traits="vanishing never_zero never_flat")
 ndtri = elementwise(
     "ndtri", "x", lambda x, ans: 2.5066282746310002 * exp(0.5 * square(ans)),
     floats=of_special("ndtri"), samples=((0.05, 0.95),), latex=r"\Phi^{{-1}}\left({0}\right)",
@@ -61,7 +63,7 @@ log_ndtr = elementwise(
         less(x, 0.0), 0.7978845608028654 / erfcx(-0.7071067811865476 * minimum(x, 0.0)),
         0.3989422804014327 * exp(-0.5 * square(maximum(x, 0.0))) / ndtr(maximum(x, 0.0))),
     floats=of_special("log_ndtr"), samples=REAL, latex=r"\ln \Phi\left({0}\right)",
-    doc="log(ndtr(x)), also where ndtr underflows")
+    doc="log(ndtr(x)), also where ndtr underflows", traits="never_flat")
 
 # --- regularised incomplete functions ---------------------------------------------------------
 
@@ -95,7 +97,8 @@ zeta = elementwise(
     "zeta", "x q", None, lambda x, q, ans: -(x * zeta(x + 1.0, q)), roles=INDEX_FIRST,
     floats=of_special("zeta"), samples=((2.0, 6.0), POSITIVE[0]),
     latex=r"\zeta\left({0}, {1}\right)", domain="x > 1, q > 0",
-    doc="Hurwitz' zeta function, the sum of (q + k)^-x (DLMF 25.11.1), with a slope in q only")
+    doc="Hurwitz' zeta function, the sum of (q + k)^-x (DLMF 25.11.1), with a slope in q only",
+    names="sympy")
 
 # --- Bessel functions of fixed order, and without their exponential ---------------------------
 
@@ -116,7 +119,7 @@ def _derivative(name: str, rule: Any, symbol: str) -> Op:
         f"{name}_derivative", "k n x", None, None, rule, roles=("index", "index", "data"),
         floats=of_special(f"{name}_derivative"), samples=(ORDER, ORDER, POSITIVE[0]),
         latex=r"\frac{{\mathrm{{d}}^{{{0}}}}}{{\mathrm{{d}}{2}^{{{0}}}}} " + symbol,
-        doc=f"the k-th derivative of {name}(n, x)")
+        doc=f"the k-th derivative of {name}(n, x)", internal=True)
 
 
 # Rows of their own: the neighbouring orders and the function itself cancel far out.
@@ -128,22 +131,22 @@ besselke_derivative = _derivative(
     r"e^{{{2}}} K_{{{1}}}\left({2}\right)")
 
 
-def _fixed(name: str, row: Op, order: float, domain: str = "") -> Op:
+def _fixed(name: str, row: Op, order: float, **fields: Any) -> Op:
     return composite(
-        name, "x", lambda x: row(order, x), samples=POSITIVE, domain=domain,
+        name, "x", lambda x: row(order, x), samples=POSITIVE, **fields,
         latex=row.latex.replace("{0}", f"{order:.0f}").replace("{1}", "{0}"),
         doc=f"{row.name}({order:.0f}, x)")
 
 
-bessel_j0 = _fixed("bessel_j0", besselj, 0.0)
-bessel_j1 = _fixed("bessel_j1", besselj, 1.0)
-bessel_y0 = _fixed("bessel_y0", bessely, 0.0, "x > 0")
-bessel_y1 = _fixed("bessel_y1", bessely, 1.0, "x > 0")
+bessel_j0 = _fixed("bessel_j0", besselj, 0.0, traits="even", names="c:j0")
+bessel_j1 = _fixed("bessel_j1", besselj, 1.0, names="c:j1")
+bessel_y0 = _fixed("bessel_y0", bessely, 0.0, domain="x > 0", names="c:y0")
+bessel_y1 = _fixed("bessel_y1", bessely, 1.0, domain="x > 0", names="c:y1")
 bessel_i0 = _fixed("bessel_i0", besseli, 0.0)
 bessel_i1 = _fixed("bessel_i1", besseli, 1.0)
-bessel_k0 = _fixed("bessel_k0", besselk, 0.0, "x > 0")
-bessel_k1 = _fixed("bessel_k1", besselk, 1.0, "x > 0")
+bessel_k0 = _fixed("bessel_k0", besselk, 0.0, domain="x > 0")
+bessel_k1 = _fixed("bessel_k1", besselk, 1.0, domain="x > 0")
 bessel_i0e = _fixed("bessel_i0e", besselie, 0.0)
 bessel_i1e = _fixed("bessel_i1e", besselie, 1.0)
-bessel_k0e = _fixed("bessel_k0e", besselke, 0.0, "x > 0")
-bessel_k1e = _fixed("bessel_k1e", besselke, 1.0, "x > 0")
+bessel_k0e = _fixed("bessel_k0e", besselke, 0.0, domain="x > 0")
+bessel_k1e = _fixed("bessel_k1e", besselke, 1.0, domain="x > 0")

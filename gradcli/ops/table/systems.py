@@ -119,7 +119,8 @@ solve = general(
     lambda g, ans, a, b, adjoint: _solved(a, g, not adjoint, len(shape_of(b)) == 1),
     jvp=_solve_jvp, aliases="matrix_solve", attributes={"adjoint": False}, prepare=_solve_prepare,
     arrays=_solve, samples=MATRIX * 2, latex=r"{0}^{{-1}} {1}", domain="det(a) != 0",
-    doc="x with a @ x = b for a vector or a matrix b; adjoint=true: a.T @ x = b")
+    doc="x with a @ x = b for a vector or a matrix b; adjoint=true: a.T @ x = b",
+    names="numpy:linalg.solve")
 
 
 def _triangular_solve(a: Any, b: Any, lower: Any = True, adjoint: Any = False) -> Any:
@@ -157,7 +158,8 @@ inv = general(
     "inv", "x", lambda g, ans, x: -matmul(matmul(flip(ans), g), flip(ans)),
     jvp=lambda tangents, ans, x: -matmul(matmul(ans, tangents[0]), ans),
     aliases="inverse matrix_inverse", prepare=square_matrix("inv"), arrays=_inv, samples=MATRIX,
-    latex=r"{0}^{{-1}}", domain="det(x) != 0", doc="the inverse of a matrix, or of each")
+    latex=r"{0}^{{-1}}", domain="det(x) != 0", doc="the inverse of a matrix, or of each",
+    names="numpy:linalg.inv")
 
 # --- determinants -----------------------------------------------------------------------------
 
@@ -171,7 +173,8 @@ det = general(
     jvp=lambda tangents, ans, x: sum_(tangents[0] * cofactor(x), axis=[-2, -1]),
     aliases="matrix_determinant", prepare=square_matrix("det"), samples=MATRIX,
     arrays=lambda cores, x: np.linalg.det(x), latex=r"\det {0}",
-    doc="determinant; its derivative is the matrix of cofactors, of singular matrices too")
+    doc="determinant; its derivative is the matrix of cofactors, of singular matrices too",
+    names="numpy:linalg.det")
 
 
 # Nothing is divided in what follows, so singular matrices need no care. Up to three rows, the
@@ -252,7 +255,8 @@ cofactor = general(
     jvp=lambda tangents, ans, x: cofactor_slope(x, tangents[0]),
     prepare=square_matrix("cofactor"), arrays=_cofactor, samples=MATRIX,
     latex=r"\operatorname{{cof}}\left({0}\right)",
-    doc="cofactors, the derivative of the determinant: det(x)*inv(x).T where x has an inverse")
+    doc="cofactors, the derivative of the determinant: det(x)*inv(x).T where x has an inverse",
+    internal=True)
 
 
 def _third(a: Any, e: Any, f: Any) -> Any:
@@ -282,7 +286,7 @@ cofactor_slope = general(
     "cofactor_slope", "a e", lambda g, ans, a, e: _third(a, e, g),
     lambda g, ans, a, e: cofactor_slope(a, g), jvp=_slope_jvp, arrays=_cofactor_slope,
     samples=MATRIX * 2, latex=r"\operatorname{{cof}}'\left({0}\right) {1}",
-    doc="the change of the cofactors of a in the direction e")
+    doc="the change of the cofactors of a in the direction e", internal=True)
 
 def _sign(x: Any) -> Any:
     """Return the sign as NumPy has it, NaN where the determinant is."""
@@ -295,7 +299,8 @@ det_sign = general(
     jvp=lambda tangents, ans, x: sum_(tangents[0] * 0.0, axis=[-2, -1]),
     prepare=square_matrix("slogdet"), arrays=lambda cores, x: _sign(x),
     kink=lambda ans, x: np.equal(ans, 0.0), kinks="jumps where the matrix is singular",
-    samples=MATRIX, latex=r"\operatorname{{sign}} \det {0}", doc="the sign of the determinant")
+    samples=MATRIX, latex=r"\operatorname{{sign}} \det {0}", doc="the sign of the determinant",
+    internal=True)
 
 
 def _inverse_of(x: Any) -> Any:

@@ -15,7 +15,8 @@ from gradcli.explain.path import bound, filled, seen
 from gradcli.ops.graph import reached
 from gradcli.ops.kinds import BILINEAR, FLAT, LINEAR, STOP, UNREGISTERED
 from gradcli.ops.table.discrete import greater, less, logical_and
-from gradcli.ops.table.elementwise import cos, exp, log, power, sin, sqrt, square, where
+from gradcli.ops.table.elementwise import exp, log, power, sqrt, square, where
+from gradcli.ops.table.trigonometric import cos, sin
 from gradcli.ops.values import is_float, shape_of
 from gradcli.questions.steps.text import Written, applied, name, spelled, written
 
