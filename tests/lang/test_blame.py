@@ -11,7 +11,7 @@ import pytest
 from conftest import folded
 
 from gradcli.base.errors import GradcliError
-from gradcli.lang.running.verbs import VERBS
+from gradcli.lang.syntax.code import VERBS
 from gradcli.ops import PUBLIC
 from gradcli.python.program import loads
 

@@ -16,6 +16,8 @@ from conftest import folded
 from transcripts import in_process
 
 from gradcli.base.errors import GradcliError
+from gradcli.lang.running.verbs import FUNCTIONS
+from gradcli.lang.syntax.code import VERBS
 from gradcli.python.program import loads
 
 E = math.e
@@ -553,3 +555,8 @@ def test_words_of_tensorflow_have_what_is_written_here(line: str, said: str) -> 
     assert status != 0
     assert said in err
     assert "did you mean" not in err
+
+
+def test_every_verb_has_a_function() -> None:
+    """The names stand where no function of theirs is loaded."""
+    assert list(FUNCTIONS) == list(VERBS)

@@ -36,8 +36,7 @@ from gradcli.base.errors import GradcliError
 from gradcli.cli.environment import Environment
 from gradcli.cli.main import run
 from gradcli.lang.running import blocks, declare, methods
-from gradcli.lang.running.verbs import VERBS
-from gradcli.lang.syntax.code import CONSTANTS
+from gradcli.lang.syntax.code import CONSTANTS, VERBS
 from gradcli.lang.syntax.grammar import grammar_text
 from gradcli.lang.syntax.lexer import KEYWORDS
 from gradcli.ops import PUBLIC, TABLE, describe

@@ -21,7 +21,7 @@ from test_fuzz import ask, refuse
 from gradcli.engine.record import record as records
 from gradcli.lang.running.methods import OF_ACCUMULATOR, OF_TAPE, OF_VARIABLE
 from gradcli.lang.running.statements import STATEMENTS
-from gradcli.lang.running.verbs import VERBS
+from gradcli.lang.syntax.code import VERBS
 
 INPUTS, SHARES = 1_500, 4
 BUDGETS = ("--max-steps", "20000", "--max-memory", "1M")

@@ -197,6 +197,8 @@ def test_a_piped_scalar_answer_loads_nothing_heavy(
     assert not modules & HEAVY
     # There is nothing to explain: no None, no exact 0, no NaN.
     assert not [name for name in modules if name.startswith("gradcli.explain")]
+    # Nor do these files call anything but operations.
+    assert "gradcli.lang.running.verbs" not in modules
 
 
 def test_the_answer_behind_the_budget_is_right(warm: dict[str, str | None]) -> None:

@@ -11,7 +11,7 @@ import random
 import re
 from collections.abc import Sequence
 
-from gradcli.lang.running.verbs import VERBS
+from gradcli.lang.syntax.code import VERBS
 from gradcli.ops import NAMES, PUBLIC, TABLE
 
 SCALAR, VECTOR, MATRIX = "scalar", "vector", "matrix"

@@ -14,9 +14,8 @@ from gradcli.engine.record.tensor import Tensor
 from gradcli.engine.record.variable import Variable
 from gradcli.lang.running.lowering import Lowering
 from gradcli.lang.running.run import MAX_BINDINGS, Binding
-from gradcli.lang.running.verbs import VERBS
 from gradcli.lang.syntax import code as c
-from gradcli.lang.syntax.code import CONSTANTS
+from gradcli.lang.syntax.code import CONSTANTS, VERBS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

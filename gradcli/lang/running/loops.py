@@ -12,9 +12,8 @@ from gradcli.engine.record.operators import PLAIN
 from gradcli.engine.record.record import fresh_id
 from gradcli.engine.record.tensor import Tensor
 from gradcli.lang.running.lowering import Body, Lowering
-from gradcli.lang.running.verbs import VERBS
 from gradcli.lang.syntax import code as c
-from gradcli.lang.syntax.code import CONSTANTS
+from gradcli.lang.syntax.code import CONSTANTS, VERBS
 from gradcli.ops.kinds import ELEMENTWISE
 
 TYPE_CHECKING = False

@@ -22,9 +22,8 @@ from gradcli.engine.record.tensor import Tensor
 from gradcli.engine.record.variable import Variable
 from gradcli.lang.running.calls import MissingGradient, MissingGradients, call_operation, truth
 from gradcli.lang.running.running import too_deep
-from gradcli.lang.running.verbs import VERBS
 from gradcli.lang.syntax import code as c
-from gradcli.lang.syntax.code import CONSTANTS
+from gradcli.lang.syntax.code import CONSTANTS, VERBS
 from gradcli.ops import PUBLIC
 from gradcli.ops.kinds import EDGE
 
@@ -355,12 +354,13 @@ def _custom(run: Running, function: Function, args: dict[str, Any],
 
 
 def _verb(run: Running, name: str, args: list[Any], named: dict[str, Any]) -> Any:
-    verb = VERBS.get(name)
-    if verb is None:
+    if name not in VERBS:
         # Names that no line defines are found before anything runs.
         raise error("E0201", f"`{name}` is not defined yet", label="no function so far",
                     help="define it above this line, where it is sure to run")
-    return verb(run, args, named)
+    from gradcli.lang.running.verbs import FUNCTIONS
+
+    return FUNCTIONS[name](run, args, named)
 
 
 def _arguments(function: Function, stack: list[Any], count: int, keywords: Sequence[str]

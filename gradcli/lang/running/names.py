@@ -7,9 +7,8 @@ unknown functions and all missing values together.
 from __future__ import annotations
 
 from gradcli.base.errors import Diagnostic, GradcliError, Source
-from gradcli.lang.running.verbs import VERBS
 from gradcli.lang.syntax import code as c
-from gradcli.lang.syntax.code import CONSTANTS
+from gradcli.lang.syntax.code import CONSTANTS, VERBS
 from gradcli.ops import PUBLIC
 
 TYPE_CHECKING = False

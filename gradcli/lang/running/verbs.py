@@ -410,7 +410,7 @@ QUESTIONS: dict[str, Verb] = {
     "grad": _grad, "jacobian": _jacobian, "hessian": _hessian, "jvp": _jvp, "vjp": _vjp,
     "hvp": _hvp,
 }
-VERBS: dict[str, Verb] = {
+FUNCTIONS: dict[str, Verb] = {
     **{name: _question(name, verb) for name, verb in QUESTIONS.items()},
     "len": _len, **STATEMENTS,
 }

@@ -74,6 +74,11 @@ NAMES = {
     if name.isupper() and isinstance(value, int)
 }
 
+# Names of calls that are no operations, in the order of advice. Their functions,
+# `lang.running.verbs`, load at the first call.
+VERBS = dict.fromkeys((
+    "grad", "jacobian", "hessian", "jvp", "vjp", "hvp", "len", "print", "range", "zip", "watch",
+    "load", "trainable_variables"))
 # Names that mean a number where nothing in the program binds them.
 CONSTANTS = {
     "pi": 3.141592653589793, "e": 2.718281828459045, "tau": 6.283185307179586,
