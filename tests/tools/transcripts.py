@@ -15,6 +15,7 @@ from pathlib import Path
 
 from commands import Ran
 from folders import ROOT
+from terminals import Terminal
 
 from gradcli.cli.environment import Environment
 from gradcli.cli.main import run
@@ -121,8 +122,13 @@ def question(path: Path) -> tuple[str, ...]:
 
 def on_terminal(command: str, folder: Path, shim: Path, colour: bool = False) -> str:
     """Return what a person at a terminal of 80 columns sees of a shell command, both streams
-    together; with the escapes of its colours if these are asked for.
+    together; with the escapes of its colours if these are asked for. A gradcli alone, without
+    anything for the shell, runs in this process: the page of help aside, as Typer looks once
+    whether it may colour.
     """
+    if command.startswith("gradcli ") and not SHELL.search(
+            re.sub("'[^']*'", "", command)):
+        return _rows(_alone(shlex.split(command)[1:], folder, colour))
     import fcntl
     import pty
     import termios
@@ -145,8 +151,31 @@ def on_terminal(command: str, folder: Path, shim: Path, colour: bool = False) ->
         data += chunk
     os.close(master)
     process.wait()
-    text = data.decode().replace("\r\n", "\n")
+    return _rows(data.decode().replace("\r\n", "\n"))
+
+
+def _rows(text: str) -> str:
     return "\n".join(line.rstrip() for line in text.split("\n"))
+
+
+SHELL = re.compile(r"[|&;<>$`\\\n*?~#]|--help")
+
+
+def _alone(arguments: list[str], folder: Path, colour: bool) -> str:
+    """Both streams of a command line that runs in this process, in a folder."""
+    printed = BytesIO()
+    screen = Terminal(BufferedWriter(printed), encoding="utf-8",  # type: ignore[arg-type]
+                      newline="", write_through=True)
+    environment = Environment(BytesIO(), screen, screen, variables={
+        **os.environ, "TERM": "xterm-256color", **({} if colour else {"NO_COLOR": "1"})})
+    before = Path.cwd()
+    os.chdir(folder)
+    try:
+        run(arguments, environment)
+    finally:
+        os.chdir(before)
+    screen.flush()
+    return printed.getvalue().decode()
 
 
 def picture(command: str, screen: str) -> str:
