@@ -19,8 +19,7 @@ from typer.core import TyperCommand, TyperGroup
 from gradcli._version import __version__
 from gradcli.cli.environment import Environment
 from gradcli.cli.man import GROUPS
-from gradcli.cli.options import commands, find
-from gradcli.cli.options.table import OUTPUT, Command, Option, Options
+from gradcli.cli.options import OUTPUT, Command, Option, Options, commands, find
 from gradcli.cli.plain_argv import arranged
 from gradcli.render.numbers import visible
 

@@ -17,7 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gradcli.cli.options.table import Options
+    from gradcli.cli.options import Options
 
 
 def main() -> None:

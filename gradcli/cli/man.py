@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from gradcli.cli.options.table import Command, Option
+    from gradcli.cli.options import Command, Option
 
 GROUPS = {
     "": ("The gradient calculator of the command line.",

@@ -14,7 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from gradcli.cli.options.table import Command, Option, Options
+    from gradcli.cli.options import Command, Option, Options
 
 
 def read(argv: Sequence[str]) -> Options | None:

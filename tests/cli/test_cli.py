@@ -19,8 +19,7 @@ from asked import USUAL, gradients, loaded, ok
 from readers import compared
 from transcripts import in_process
 
-from gradcli.cli.options import find
-from gradcli.cli.options.table import FORMATS
+from gradcli.cli.options import FORMATS, find
 
 COMMANDS = ("grad", "jac", "hess", "eval", "why", "run", "ops")
 OPTIONS = list({one.name: one for name in COMMANDS for one in find(name).options}.values())

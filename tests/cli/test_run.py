@@ -31,7 +31,7 @@ from transcripts import on_terminal as terminal
 import gradcli
 from gradcli import questions
 from gradcli.cli.commands.question import TimeUp, stop_after
-from gradcli.cli.options.table import FORMATS
+from gradcli.cli.options import FORMATS
 from gradcli.questions.running import MAX_EXPLAINED
 from gradcli.questions.running import run as run_program
 from gradcli.render.numbers import visible

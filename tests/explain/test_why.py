@@ -25,7 +25,7 @@ from rich.cells import cell_len
 from terminals import bare, on_terminal, pty
 from transcripts import in_process
 
-from gradcli.cli.options.table import FORMATS
+from gradcli.cli.options import FORMATS
 from gradcli.explain.path import MAX_PATHS
 from gradcli.python.program import loads
 from gradcli.questions import Question, mending

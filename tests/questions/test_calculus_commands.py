@@ -21,8 +21,8 @@ from loaded import FORMULA, command, loaded_by
 from transcripts import blocks, in_process, make_shim, on_terminal, steps
 
 import gradcli
+from gradcli.cli.options import FORMATS
 from gradcli.cli.options.calculus import ROWS
-from gradcli.cli.options.table import FORMATS
 from gradcli.engine.sweeps.series import Expansion, Series, polynomial
 from gradcli.questions import Question
 from gradcli.questions.calculus import taylor as taylors

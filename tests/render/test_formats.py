@@ -13,8 +13,8 @@ from asked import loaded, ok, valid
 from transcripts import in_process
 
 import gradcli
+from gradcli.cli.options import FORMATS
 from gradcli.cli.options.questions import ROWS as QUESTIONS
-from gradcli.cli.options.table import FORMATS
 
 FORMULAS = [
     ("x^2*sin(y) + exp(x*y)", {"x": 1.5, "y": 0.5}),

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 from transcripts import in_process
 
-from gradcli.cli.options import commands, find
-from gradcli.cli.options.table import ending
+from gradcli.cli.options import commands, ending, find
 
 COMMANDS = [row.name for row in commands()]
 

@@ -27,7 +27,7 @@ from gradcli.cli.commands import question
 from gradcli.cli.commands.question import TimeUp
 from gradcli.cli.environment import Environment, Messages, forget
 from gradcli.cli.main import run
-from gradcli.cli.options.table import FORMATS
+from gradcli.cli.options import FORMATS
 from gradcli.engine.record import record
 
 # --- streams and files ------------------------------------------------------------------------

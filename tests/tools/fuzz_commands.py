@@ -45,8 +45,7 @@ from program_generator import Blocks, Generator
 from gradcli.base.workers import cluster
 from gradcli.cli.environment import Environment
 from gradcli.cli.main import run
-from gradcli.cli.options import commands, find
-from gradcli.cli.options.table import Option
+from gradcli.cli.options import Option, commands, find
 from gradcli.cli.plain_argv import read
 from gradcli.ops import NAMES, TABLE
 

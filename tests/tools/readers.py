@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from gradcli.cli import app, plain_argv
 from gradcli.cli.environment import Environment
-from gradcli.cli.options.table import Options
+from gradcli.cli.options import Options
 
 
 def by_typer(argv: list[str]) -> tuple[Options | int, str]:

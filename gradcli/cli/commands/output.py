@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from gradcli.base.errors import Diagnostic
     from gradcli.cli.environment import Environment
-    from gradcli.cli.options.table import Options
+    from gradcli.cli.options import Options
     from gradcli.render.page import Page
 
 PIPE_WIDTH = 10_000

@@ -7,7 +7,7 @@ from gradcli.base.commas import listed, split
 from gradcli.base.errors import Diagnostic, GradcliError, Source, read
 from gradcli.cli.commands.output import deliver
 from gradcli.cli.environment import OK, WRONG
-from gradcli.cli.options.table import memory, seconds
+from gradcli.cli.options import memory, seconds
 from gradcli.lang.running.program import Program, constant, plain_value
 from gradcli.questions import Question
 

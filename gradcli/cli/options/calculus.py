@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from gradcli.base.commas import listed
-from gradcli.cli.options.questions import BUDGET, SHOWN, QuestionOptions
-from gradcli.cli.options.table import (
+from gradcli.cli.options import (
     OUTPUT,
     POINT,
     Command,
@@ -12,6 +11,7 @@ from gradcli.cli.options.table import (
     option,
     seconds,
 )
+from gradcli.cli.options.questions import BUDGET, SHOWN, QuestionOptions
 
 NAMES = "NAME[,NAME]"
 

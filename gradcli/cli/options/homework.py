@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gradcli.base.commas import listed
-from gradcli.cli.options.table import (
+from gradcli.cli.options import (
     LIMITS,
     OUTPUT,
     POINT,
@@ -89,7 +89,7 @@ class CheckOptions(HomeworkOptions):
         " each line; options fill in what an object leaves out.", "FILE")
 
     def runner(self) -> str:
-        return "check_batch.run" if self.batch is not None else super().runner()
+        return "check.run_batch" if self.batch is not None else super().runner()
 
     def endings(self) -> dict[str, str]:
         found = super().endings()

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from gradcli.base.commas import listed
-from gradcli.cli.options.questions import BUDGET, ProgramOptions, QuestionOptions
-from gradcli.cli.options.table import (
+from gradcli.cli.options import (
     LIMITS,
     OUTPUT,
     Command,
@@ -13,6 +12,7 @@ from gradcli.cli.options.table import (
     option,
     unknown_format,
 )
+from gradcli.cli.options.questions import BUDGET, ProgramOptions, QuestionOptions
 
 PICTURES = ("svg", "png", "pdf")
 ENDINGS = {"svg": "svg", "png": "png", "pdf": "pdf", "json": "json", "txt": "text", "dot": "dot",

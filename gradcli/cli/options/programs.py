@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from gradcli.cli.options import OUTPUT, POINT, Command, Options, argument, option
 from gradcli.cli.options.questions import BUDGET, PATHS, SHOWN, QuestionOptions
-from gradcli.cli.options.table import OUTPUT, POINT, Command, Options, argument, option
 from gradcli.formulas.text import LANGUAGES
 
 MAX_ORDER = 12

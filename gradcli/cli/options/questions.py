@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gradcli.cli.options.table import (
+from gradcli.cli.options import (
     LIMITS,
     OUTPUT,
     POINT,
