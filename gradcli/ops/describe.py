@@ -86,6 +86,7 @@ TRAITS = {
     "comparing": "the sign of the difference of the arguments decides between formulas",
     "of_angle": "takes an angle",
     "angle": "gives an angle",
+    "by_inverse": "its complex form takes the value that was computed, too, and solves for it",
     "listed": "its one option is a list, which Python code may write without brackets",
 }
 """What the words of `Op.traits` say of a function."""

@@ -95,10 +95,13 @@ class Op:
     whole: whole numbers at which the value is a whole number, and that number.
     undoes: the operation g with f(g(x)) = x, and behind it the x of which that holds.
     names: what other languages call it: `c` if that is its own name, `c:fabs` if not.
+    complex_form: the function on complex arrays with tiny imaginary parts, for the complex step, or
+        its name in `ops.continued`; `arrays` if that of arrays is analytic.
     """
 
     __slots__ = (
-        "aliases", "arrays", "attributes", "batching", "by_parts", "doc", "domain", "edges",
+        "aliases", "arrays", "attributes", "batching", "by_parts", "complex_form", "doc", "domain",
+        "edges",
         "elementwise", "expand", "fast_rules", "floats", "holomorphic", "integers", "internal",
         "jvp", "kind", "kink", "kinks", "latex", "name", "names", "on_complex", "parameters",
         "partial", "prepare", "roles", "rules", "samples", "smooth", "steep", "substitute",
@@ -137,6 +140,7 @@ class Op:
         whole: Mapping[int, int] | None = None,
         undoes: str = "",
         names: str = "",
+        complex_form: Callable[..., Any] | str = "",
     ) -> None:
         self.name = name
         self.kind = kind
@@ -171,6 +175,7 @@ class Op:
         self.whole = whole or {}
         self.undoes = undoes
         self.names = names
+        self.complex_form = complex_form
         self.elementwise = kind == ELEMENTWISE if is_elementwise is None else is_elementwise
         # Whether a derivative passes from argument k to the value.
         self.edges = tuple(rule is not None for rule in self.rules) or (

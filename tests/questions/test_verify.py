@@ -33,7 +33,7 @@ from gradcli.ops.kinds import LINEAR
 from gradcli.python.program import Program
 from gradcli.questions import Question
 from gradcli.questions.verify import compare
-from gradcli.questions.verify.complex_step import complex_step, way_of
+from gradcli.questions.verify.complex_step import complex_step, method_of
 from gradcli.questions.verify.function import Directions, Function
 
 WRONG = sorted((DATA / "wrong_gradients").glob("*.txt"))
@@ -232,14 +232,14 @@ def stepped(text: str, at: dict[str, Any], wrt: str) -> Any:
 
 def written_rows() -> list[str]:
     """Elementwise rows with a complex step that mpmath knows and that a formula can name."""
-    return [name for name in TABLE if way_of(TABLE[name]) in ("analytic", "written", "inverse")
+    return [name for name in TABLE if method_of(TABLE[name]) in ("analytic", "written", "inverse")
             and TABLE[name].elementwise and name in PUBLIC and name in references.FUNCTIONS]
 
 
 
 
 def test_the_complex_step_knows_most_rows() -> None:
-    without = [name for name in TABLE if TABLE[name].kind == "elementwise" and not way_of(
+    without = [name for name in TABLE if TABLE[name].kind == "elementwise" and not method_of(
         TABLE[name])]
     assert without == ["gammainc_log", "gammaincl_log", "erfcx_derivative", "dawsn_derivative",
                        "besselie_derivative", "besselke_derivative"]

@@ -360,7 +360,7 @@ pool_max = general(
     jvp=lambda tangents, ans, x, **windows: pool_take(tangents[0], x, **windows),
     attributes=SIZED, arrays=_pool_max, samples=REAL[:1], kink=_tied,
     kinks="a tie goes to the first element of the window", doc="the largest element of windows",
-    internal=True, traits="ordering")
+    internal=True, traits="ordering", complex_form="picked")
 pool_take = linear(
     "pool_take", "t x",
     lambda g, ans, t, x, size, strides, dilations, pads: pool_put(

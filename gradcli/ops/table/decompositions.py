@@ -98,7 +98,7 @@ cholesky = general(
     arrays=_cholesky, samples=MATRIX, latex=r"\operatorname{{chol}}\left({0}\right)",
     domain="positive definite",
     doc="L with L @ L.T = x; only the lower triangle of x is read (rule: Murray 2016)",
-    names="numpy:linalg.cholesky")
+    names="numpy:linalg.cholesky", complex_form="cholesky")
 
 
 def _logdet(x: Any) -> Any:
@@ -151,7 +151,7 @@ qr_packed = general(
     samples=MATRIX, latex=r"\operatorname{{qr}}\left({0}\right)",
     domain="full rank, for a derivative",
     doc="Q above the transpose of R, of a matrix with at least as many rows as columns",
-    internal=True)
+    internal=True, complex_form="qr")
 
 
 def _qr(x: Any) -> list[Any]:

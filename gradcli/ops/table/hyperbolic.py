@@ -97,62 +97,65 @@ sinh = elementwise(
     "sinh", "x", lambda x, ans: cosh(x), aliases="sh",
     floats=math.sinh, arrays="sinh", samples=REAL, latex=r"\sinh\left({0}\right)",
     doc="hyperbolic sine", traits="true_zeros zero_at_zero growing odd", whole={0: 0},
-    undoes="asinh", names="c sympy")
+    undoes="asinh", names="c sympy", complex_form="arrays")
 cosh = elementwise(
     "cosh", "x", lambda x, ans: sinh(x), aliases="ch",
     floats=math.cosh, arrays="cosh", samples=REAL, latex=r"\cosh\left({0}\right)",
     doc="hyperbolic cosine", traits="growing even positive", whole={0: 1}, undoes="acosh",
-    names="c sympy")
+    names="c sympy", complex_form="arrays")
 tanh = elementwise(
     "tanh", "x", lambda x, ans: square(sech(x)), aliases="th",
     floats=math.tanh, arrays="tanh", samples=REAL, latex=r"\tanh\left({0}\right)",
     doc="hyperbolic tangent", traits="bounded true_zeros vanishing zero_at_zero never_flat odd",
-    whole={0: 0}, undoes="atanh", names="c sympy")
+    whole={0: 0}, undoes="atanh", names="c sympy", complex_form="arrays")
 sech = elementwise(
     "sech", "x", lambda x, ans: -(ans * tanh(x)),
     floats=_sech, arrays=_sech_array, samples=REAL,
     latex=r"\operatorname{{sech}}\left({0}\right)", doc="1/cosh(x)",
-    traits="vanishing never_zero even positive", whole={0: 1}, names="sympy")
+    traits="vanishing never_zero even positive", whole={0: 1}, names="sympy", complex_form="arrays")
 csch = elementwise(
     "csch", "x", lambda x, ans: -(ans * coth(x)), aliases="cosech",
     floats=_csch, arrays=_csch_array, samples=POSITIVE,
     latex=r"\operatorname{{csch}}\left({0}\right)", domain="x != 0", doc="1/sinh(x)",
-    traits="vanishing never_zero never_flat odd", names="sympy")
+    traits="vanishing never_zero never_flat odd", names="sympy", complex_form="arrays")
 coth = elementwise(
     "coth", "x", lambda x, ans: -square(csch(x)), aliases="cth",
     floats=lambda x: 1 / math.tanh(x), arrays=lambda x: 1 / np.tanh(x), samples=POSITIVE,
     latex=r"\coth\left({0}\right)", domain="x != 0", doc="1/tanh(x)", traits="never_flat odd",
-    names="sympy")
+    names="sympy", complex_form="arrays")
 asinh = elementwise(
     "asinh", "x", lambda x, ans: 1 / hypot(1.0, x), aliases="arcsinh arsinh",
     floats=math.asinh, arrays="arcsinh", samples=REAL,
     latex=r"\operatorname{{arsinh}}\left({0}\right)", doc="inverse hyperbolic sine",
-    traits="true_zeros zero_at_zero odd", whole={0: 0}, undoes="sinh", names="c sympy")
+    traits="true_zeros zero_at_zero odd", whole={0: 0}, undoes="sinh", names="c sympy",
+    complex_form="arrays")
 acosh = elementwise(
     "acosh", "x", lambda x, ans: rsqrt(x - 1) * rsqrt(x + 1), aliases="arccosh arcosh",
     floats=math.acosh, arrays="arccosh", samples=((1.2, 4.0),),
     latex=r"\operatorname{{arcosh}}\left({0}\right)", domain="x >= 1", kinks="slope inf at 1",
-    doc="inverse hyperbolic cosine", traits="true_zeros", names="c sympy")
+    doc="inverse hyperbolic cosine", traits="true_zeros", names="c sympy", complex_form="arrays")
 atanh = elementwise(
     "atanh", "x", lambda x, ans: 1 / one_minus_square(x), aliases="arctanh artanh",
     floats=math.atanh, arrays="arctanh", samples=INSIDE,
     latex=r"\operatorname{{artanh}}\left({0}\right)", domain="-1 < x < 1",
     doc="inverse hyperbolic tangent", traits="true_zeros zero_at_zero odd", undoes="tanh",
-    names="c sympy")
+    names="c sympy", complex_form="arrays")
 asech = elementwise(
     "asech", "x", lambda x, ans: -1 / (x * sqrt(one_minus_square(x))), aliases="arcsech arsech",
     floats=_asech, arrays=_asech_array, samples=((0.1, 0.9),),
     latex=r"\operatorname{{arsech}}\left({0}\right)", domain="0 < x <= 1",
-    kinks="slope -inf at 1", doc="inverse hyperbolic secant, acosh(1/x)", names="sympy")
+    kinks="slope -inf at 1", doc="inverse hyperbolic secant, acosh(1/x)", names="sympy",
+    complex_form="arrays")
 acsch = elementwise(
     "acsch", "x", lambda x, ans: -1 / (absolute(x) * hypot(1.0, x)), aliases="arccsch arcsch",
     floats=_acsch, arrays=_acsch_array, samples=POSITIVE,
     latex=r"\operatorname{{arcsch}}\left({0}\right)", domain="x != 0",
-    doc="inverse hyperbolic cosecant, asinh(1/x)", names="sympy")
+    doc="inverse hyperbolic cosecant, asinh(1/x)", names="sympy", complex_form="arrays")
 # atanh(1/x) loses digits near |x| = 1, where 1/x does; the logarithm of 1 + 2/(|x|-1) does not.
 acoth = elementwise(
     "acoth", "x", lambda x, ans: 1 / one_minus_square(x), aliases="arccoth arcoth",
     floats=lambda x: math.copysign(0.5 * math.log1p(2 / (abs(x) - 1)), x),
     arrays=lambda x: np.copysign(0.5 * np.log1p(2 / (np.abs(x) - 1)), x), samples=((1.2, 4.0),),
     latex=r"\operatorname{{arcoth}}\left({0}\right)", domain="x < -1 or x > 1",
-    doc="inverse hyperbolic cotangent, atanh(1/x)", names="sympy")
+    doc="inverse hyperbolic cotangent, atanh(1/x)", names="sympy",
+    complex_form=lambda z: np.arctanh(1.0 / z))

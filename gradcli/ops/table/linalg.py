@@ -304,7 +304,8 @@ def _contraction_jvp(tangents: Sequence[Any], ans: Any, *xs: Any, subscripts: st
 contraction = general(
     "contraction", "*xs", _contraction_vjp, jvp=_contraction_jvp, attributes={"subscripts": ""},
     arrays=_contraction, samples=REAL, latex=r"\sum \prod {0}",
-    doc="sums of products over named axes", internal=True, traits="homogeneous")
+    doc="sums of products over named axes", internal=True, traits="homogeneous",
+    complex_form="arrays")
 
 
 def _einsum(subscripts: Any, *operands: Any) -> Any:

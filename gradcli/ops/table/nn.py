@@ -111,37 +111,40 @@ sigmoid = elementwise(
     "sigmoid", "x", lambda x, ans: square(0.5 * sech(0.5 * x)), aliases="logistic expit",
     floats=_sigmoid, arrays=_sigmoid_array, samples=REAL, latex=r"\sigma\left({0}\right)",
     doc="1/(1 + exp(-x)) without overflow",
-    traits="bounded vanishing never_zero never_flat positive")
+    traits="bounded vanishing never_zero never_flat positive", complex_form="sigmoid")
 log_sigmoid = elementwise(
     "log_sigmoid", "x", lambda x, ans: sigmoid(-x), aliases="logsigmoid",
     floats=lambda x: min(x, 0.0) - math.log1p(math.exp(-abs(x))),
     arrays=lambda x: -np.logaddexp(0.0, -x), samples=REAL,
     latex=r"\ln \sigma\left({0}\right)", doc="log(sigmoid(x)) without underflow",
-    traits="never_flat")
+    traits="never_flat", complex_form="log_sigmoid")
 softplus = elementwise(
     "softplus", "x", lambda x, ans: sigmoid(x),
     floats=lambda x: max(x, 0.0) + math.log1p(math.exp(-abs(x))),
     arrays=lambda x: np.logaddexp(0.0, x), samples=REAL, aliases="log1pexp",
     latex=r"\ln\left(1 + e^{{{0}}}\right)", doc="log(1 + exp(x)) without overflow",
-    traits="vanishing never_zero never_flat growing positive")
+    traits="vanishing never_zero never_flat growing positive", complex_form="softplus")
 logit = elementwise(
     "logit", "x", lambda x, ans: 1.0 / (x * (1.0 - x)), floats=_logit, arrays=_logit_array,
     samples=INSIDE, latex=r"\operatorname{{logit}}\left({0}\right)", domain="0 <= x <= 1",
-    kinks="slope inf at 0 and 1", doc="log(x/(1 - x)), the inverse of sigmoid, exact near 1/2")
+    kinks="slope inf at 0 and 1", doc="log(x/(1 - x)), the inverse of sigmoid, exact near 1/2",
+    complex_form="arrays")
 logcosh = elementwise(
     "logcosh", "x", lambda x, ans: tanh(x), floats=_logcosh, arrays=_logcosh_array, samples=REAL,
     latex=r"\ln \cosh\left({0}\right)", doc="log(cosh(x)) without overflow, exact near 0",
-    traits="growing")
+    traits="growing", complex_form="logcosh")
 softsign = elementwise(
     "softsign", "x", lambda x, ans: 1 / square(1 + absolute(x)),
     floats=lambda x: x / (1 + abs(x)), arrays=lambda x: x / (1 + np.abs(x)), samples=REAL,
-    latex=r"\frac{{{0}}}{{1 + \left|{0}\right|}}", doc="x/(1 + |x|)", traits="never_flat")
+    latex=r"\frac{{{0}}}{{1 + \left|{0}\right|}}", doc="x/(1 + |x|)", traits="never_flat",
+    complex_form="softsign")
 relu = elementwise(
     "relu", "x", lambda x, ans: sign(ans),
     floats=lambda x: x if x > 0 or x != x else 0.0, arrays=lambda x: np.maximum(x, 0),
     samples=POSITIVE, latex=r"\operatorname{{relu}}\left({0}\right)", kinks="slope 0 at 0",
     kink=lambda x: equal(x, 0.0), doc="max(x, 0)",
-    traits="bounded in_pieces selecting not_negative switching")
+    traits="bounded in_pieces selecting not_negative switching",
+    complex_form=lambda z: np.where(np.real(z) > 0, z, 0.0))
 relu6 = elementwise(
     "relu6", "x",
     lambda x, ans: sign(ans) * sign(6.0 - ans),
@@ -149,7 +152,7 @@ relu6 = elementwise(
     arrays=lambda x: np.minimum(np.maximum(x, 0), 6), samples=((-3.0, 9.0),),
     latex=r"\operatorname{{relu6}}\left({0}\right)", kinks="slope 0 at 0 and 6",
     kink=lambda x: logical_or(equal(x, 0.0), equal(x, 6.0)), doc="x kept between 0 and 6",
-    traits="in_pieces selecting")
+    traits="in_pieces selecting", complex_form="relu6")
 prelu = elementwise(
     "prelu", "x alpha",
     lambda x, alpha, ans: where(greater(x, 0.0), 1.0, alpha),
@@ -158,7 +161,8 @@ prelu = elementwise(
     arrays=lambda x, alpha: typed(np.where(np.greater(x, 0), x, np.multiply(alpha, x)), x, alpha),
     samples=((-3.0, 3.0), (0.1, 0.9)), latex=r"\operatorname{{prelu}}\left({0}, {1}\right)",
     kinks="slope alpha at 0", kink=lambda x, alpha: equal(x, 0.0),
-    doc="x where positive, else alpha*x, with a slope for alpha", traits="in_pieces")
+    doc="x where positive, else alpha*x, with a slope for alpha", traits="in_pieces",
+    complex_form=lambda z, slope: np.where(np.real(z) > 0, z, slope * z))
 leaky_relu = composite(
     "leaky_relu", "x", lambda x, alpha=0.2: prelu(x, alpha), attributes={"alpha": 0.2},
     samples=POSITIVE, latex=r"\operatorname{{lrelu}}\left({0}\right)", kinks="slope alpha at 0",
@@ -168,7 +172,7 @@ elu = elementwise(
     floats=lambda x: x if x > 0 else math.expm1(x),
     arrays=lambda x: np.where(x > 0, x, np.expm1(np.minimum(x, 0))), samples=REAL,
     latex=r"\operatorname{{elu}}\left({0}\right)", doc="x where positive, else exp(x) - 1",
-    traits="never_flat growing")
+    traits="never_flat growing", complex_form="elu")
 selu = elementwise(
     "selu", "x",
     lambda x, ans: 1.0507009873554805
@@ -179,7 +183,7 @@ selu = elementwise(
     samples=REAL, latex=r"\operatorname{{selu}}\left({0}\right)", kinks="slope 1.0507 at 0",
     kink=lambda x: equal(x, 0.0),
     doc="scaled elu that keeps mean 0 and variance 1 (Klambauer et al. 2017)",
-    traits="never_flat growing")
+    traits="never_flat growing", complex_form="selu")
 celu = composite(
     "celu", "x", lambda x, alpha=1.0: multiply(alpha, elu(divide(x, alpha))),
     attributes={"alpha": 1.0}, samples=REAL, domain="alpha != 0",
@@ -191,7 +195,8 @@ gelu_erf = elementwise(
     + 0.3989422804014327 * x * exp(-0.5 * square(x)),
     floats=lambda x: 0.5 * x * math.erfc(-0.7071067811865476 * x), arrays=_gelu_array,
     samples=REAL, latex=r"\operatorname{{gelu}}\left({0}\right)",
-    doc="x times the normal distribution function at x (Hendrycks and Gimpel 2016), exact form")
+    doc="x times the normal distribution function at x (Hendrycks and Gimpel 2016), exact form",
+    complex_form="gelu_erf")
 
 
 def _gelu_tanh(x: Any) -> Any:
@@ -212,12 +217,14 @@ gelu = composite(
 silu = elementwise(
     "silu", "x", lambda x, ans: sigmoid(x) * (1 + x * sigmoid(-x)), aliases="swish",
     floats=lambda x: x * _sigmoid(x), arrays=lambda x: x * _sigmoid_array(x), samples=REAL,
-    latex=r"\operatorname{{silu}}\left({0}\right)", doc="x*sigmoid(x)", traits="vanishing")
+    latex=r"\operatorname{{silu}}\left({0}\right)", doc="x*sigmoid(x)", traits="vanishing",
+    complex_form="silu")
 logaddexp = elementwise(
     "logaddexp", "x y", lambda x, y, ans: sigmoid(x - y), lambda x, y, ans: sigmoid(y - x),
     floats=lambda x, y: x + LN2 if x == y else max(x, y) + math.log1p(math.exp(-abs(x - y))),
     arrays="logaddexp", samples=PAIR, latex=r"\ln\left(e^{{{0}}} + e^{{{1}}}\right)",
-    doc="log(exp(x) + exp(y)) without overflow", traits="never_flat growing")
+    doc="log(exp(x) + exp(y)) without overflow", traits="never_flat growing",
+    complex_form="logaddexp")
 hard_sigmoid = elementwise(
     "hard_sigmoid", "x",
     lambda x, ans: where(
@@ -226,7 +233,8 @@ hard_sigmoid = elementwise(
     arrays=lambda x: np.minimum(np.maximum(np.add(x, 3.0), 0.0), 6.0) / 6.0,
     samples=((-5.0, 5.0),), latex=r"\operatorname{{hardsigmoid}}\left({0}\right)",
     kinks="slope 0 at -3 and 3",
-    kink=lambda x: equal(absolute(x), 3.0), doc="relu6(x + 3)/6, as in Keras 3", traits="in_pieces")
+    kink=lambda x: equal(absolute(x), 3.0), doc="relu6(x + 3)/6, as in Keras 3", traits="in_pieces",
+    complex_form="hard_sigmoid")
 hard_swish = composite(
     "hard_swish", "x", lambda x: multiply(x, hard_sigmoid(x)), aliases="hard_silu",
     samples=((-5.0, 5.0),), kinks="slopes 0 at -3, 1 at 3",
@@ -403,4 +411,5 @@ def _adjust_contrast(cores: Sequence[int], image: Any, factor: Any) -> Any:
 adjust_contrast = unregistered(
     "adjust_contrast", "image factor", prepare=_adjust_contrast_prepare, arrays=_adjust_contrast,
     samples=REAL * 2,
-    doc="(image - mean)*factor + mean, the mean per channel; no gradient, as in TensorFlow")
+    doc="(image - mean)*factor + mean, the mean per channel; no gradient, as in TensorFlow",
+    complex_form="contrast")

@@ -90,7 +90,7 @@ sort = general(
         np.asarray(x), _order(x, axis, descending), axis),
     kink=_ties, kinks="ties keep their order",
     doc='sorted along an axis, descending=true or direction="descending" from the largest',
-    traits="ordering")
+    traits="ordering", complex_form="picked")
 
 
 def _top_k(x: Any, k: Any = 1, sorted: Any = True) -> list[Any]:

@@ -147,7 +147,8 @@ recurrence = general(
     lambda g, ans, x, b, axis, reverse, late: recurrence(
         x, g, axis=axis, reverse=not reverse, late=not late),
     jvp=_recurrence_jvp, attributes={"axis": -1, "reverse": False, "late": False},
-    arrays=_recurrence, samples=PAIR, doc="y[k] = b[k] + x[k]*y[k-1] along an axis", internal=True)
+    arrays=_recurrence, samples=PAIR, doc="y[k] = b[k] + x[k]*y[k-1] along an axis", internal=True,
+    complex_form="arrays")
 
 # --- products ---------------------------------------------------------------------------------
 
@@ -172,7 +173,8 @@ running_product = general(
         x, multiply(tangents[0], _before(ans, axis, reverse)), axis=axis, reverse=reverse,
         late=False),
     attributes={"axis": 0, "reverse": False}, prepare=_prepare, arrays=_running_product,
-    samples=REAL, doc="products of all elements up to each one", internal=True)
+    samples=REAL, doc="products of all elements up to each one", internal=True,
+    complex_form="arrays")
 
 
 def _cumprod(x: Any, axis: Any = 0, exclusive: Any = False, reverse: Any = False) -> Any:
@@ -243,7 +245,7 @@ excess = general(
         _along_weights(tangents[0], ans, axis, reverse), axis=axis, reverse=reverse),
     attributes={"axis": 0, "reverse": False}, prepare=_prepare, arrays=_excess, samples=REAL,
     doc="x minus the log of the sum of exp of all elements before it; inf in the first place",
-    internal=True)
+    internal=True, complex_form="arrays")
 running_logsumexp = general(
     "running_logsumexp", "x",
     lambda g, ans, x, axis, reverse: _by_weights(
@@ -251,7 +253,8 @@ running_logsumexp = general(
     jvp=lambda tangents, ans, x, axis, reverse: _along_weights(
         tangents[0], excess(x, axis=axis, reverse=reverse), axis, reverse),
     attributes={"axis": 0, "reverse": False}, prepare=_prepare, arrays=_running_logsumexp,
-    samples=REAL, doc="log of the sum of exp of all elements up to each one", internal=True)
+    samples=REAL, doc="log of the sum of exp of all elements up to each one", internal=True,
+    complex_form="arrays")
 
 
 def _cumulative_logsumexp(x: Any, axis: Any = 0, exclusive: Any = False, reverse: Any = False
@@ -290,7 +293,8 @@ def _running_extremum(name: str, accumulate: str, largest: bool, doc: str) -> An
         jvp=lambda tangents, ans, x, axis, reverse: take_along_axis(
             tangents[0], running_place(x, axis=axis, reverse=reverse, largest=largest), axis=axis),
         attributes={"axis": 0, "reverse": False}, prepare=_prepare, arrays=arrays, samples=REAL,
-        kink=tied, kinks="a tie goes to the first", doc=doc, traits="ordering")
+        kink=tied, kinks="a tie goes to the first", doc=doc, traits="ordering",
+        complex_form="picked")
 
 
 cummax = _running_extremum("cummax", "maximum", True, "the largest element so far, along an axis")

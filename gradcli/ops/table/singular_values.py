@@ -283,7 +283,7 @@ pinv = general(
     "pinv", "x", _pinv_vjp, jvp=_pinv_jvp, attributes={"rcond": None}, prepare=_pinv_prepare,
     arrays=_pinv, samples=MATRIX, latex=r"{0}^{{+}}", domain="full rank, for a derivative",
     doc="pseudo-inverse; singular values up to rcond times the largest count as 0",
-    names="numpy:linalg.pinv")
+    names="numpy:linalg.pinv", complex_form="pinv")
 
 
 def _lstsq(a: Any, b: Any, l2_regularizer: Any = 0.0) -> Any:

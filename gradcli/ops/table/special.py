@@ -65,21 +65,24 @@ polygamma = elementwise(
     "polygamma", "n x", None, lambda n, x, ans: polygamma(n + 1.0, x), roles=INDEX_FIRST,
     floats=of_special("polygamma"), samples=(ORDER, POSITIVE[0]),
     latex=r"\psi^{{({0})}}\left({1}\right)", domain="n = 0, 1, 2, ...; x != 0, -1, -2, ...",
-    doc="the n-th derivative of digamma (DLMF 5.15)", names="sympy")
+    doc="the n-th derivative of digamma (DLMF 5.15)", names="sympy", complex_form="polygamma")
 digamma = elementwise(
     "digamma", "x", lambda x, ans: polygamma(1.0, x), aliases="psi",
     floats=of_special("digamma"), samples=POSITIVE, latex=r"\psi\left({0}\right)",
-    domain="x != 0, -1, -2, ...", doc="the derivative of lgamma (DLMF 5.2.2)", names="sympy")
+    domain="x != 0, -1, -2, ...", doc="the derivative of lgamma (DLMF 5.2.2)", names="sympy",
+    complex_form="digamma")
 gamma = elementwise(
     "gamma", "x", lambda x, ans: ans * digamma(x), aliases="tgamma",
     floats=of_special("gamma"), samples=POSITIVE, latex=r"\Gamma\left({0}\right)",
     domain="x != 0, -1, -2, ...", doc="gamma function, (x-1)! (DLMF 5.2.1)",
-    traits="vanishing never_zero", whole={1: 1, 2: 1}, names="c:tgamma sympy math")
+    traits="vanishing never_zero", whole={1: 1, 2: 1}, names="c:tgamma sympy math",
+    complex_form="gamma")
 lgamma = elementwise(
     "lgamma", "x", lambda x, ans: digamma(x), aliases="gammaln loggamma",
     floats=of_special("lgamma"), samples=POSITIVE,
     latex=r"\ln\left|\Gamma\left({0}\right)\right|", domain="x != 0, -1, -2, ...",
-    doc="logarithm of |gamma(x)|, without overflow", names="c sympy:loggamma math")
+    doc="logarithm of |gamma(x)|, without overflow", names="c sympy:loggamma math",
+    complex_form="lgamma")
 # A row of its own: the two differ by next to nothing where d is small beside x.
 polygamma_difference = elementwise(
     "polygamma_difference", "n x d", None,
@@ -88,35 +91,36 @@ polygamma_difference = elementwise(
     roles=("index", "data", "data"), floats=of_special("polygamma_difference"),
     samples=(ORDER, *POSITIVE * 2),
     latex=r"\psi^{{({0})}}\left({1}\right) - \psi^{{({0})}}\left({1} + {2}\right)",
-    doc="polygamma(n, x) - polygamma(n, x + d) without cancellation", internal=True)
+    doc="polygamma(n, x) - polygamma(n, x + d) without cancellation", internal=True,
+    complex_form="polygamma_difference")
 beta = elementwise(
     "beta", "a b",
     lambda a, b, ans: ans * polygamma_difference(0.0, a, b),
     lambda a, b, ans: ans * polygamma_difference(0.0, b, a),
     floats=of_special("beta"), samples=POSITIVE * 2,
     latex=r"\mathrm{{B}}\left({0}, {1}\right)", domain="a, b != 0, -1, -2, ...",
-    doc="gamma(a)*gamma(b)/gamma(a + b) (DLMF 5.12.1)", names="sympy")
+    doc="gamma(a)*gamma(b)/gamma(a + b) (DLMF 5.12.1)", names="sympy", complex_form="beta")
 lbeta = elementwise(
     "lbeta", "a b",
     lambda a, b, ans: polygamma_difference(0.0, a, b),
     lambda a, b, ans: polygamma_difference(0.0, b, a), aliases="betaln",
     floats=of_special("lbeta"), samples=POSITIVE * 2,
     latex=r"\ln\left|\mathrm{{B}}\left({0}, {1}\right)\right|", domain="a, b != 0, -1, -2, ...",
-    doc="logarithm of |beta(a, b)|, without underflow")
+    doc="logarithm of |beta(a, b)|, without underflow", complex_form="lbeta")
 gammainc = elementwise(
     "gammainc", "a x",
     lambda a, x, ans: gammainc_log(1.0, a, x),
     lambda a, x, ans: -exp(xlogy(a - 1.0, x) - x), aliases="gammaincu",
     floats=of_special("gammainc"), samples=POSITIVE * 2,
     latex=r"\Gamma\left({0}, {1}\right)", domain="a >= 0, x > 0",
-    doc="upper incomplete gamma function, not regularised (DLMF 8.2.2)")
+    doc="upper incomplete gamma function, not regularised (DLMF 8.2.2)", complex_form="gammainc")
 gammaincl = elementwise(
     "gammaincl", "a x",
     lambda a, x, ans: gammaincl_log(1.0, a, x),
     lambda a, x, ans: exp(xlogy(a - 1.0, x) - x),
     floats=of_special("gammaincl"), samples=POSITIVE * 2,
     latex=r"\gamma\left({0}, {1}\right)", domain="a > 0, x >= 0",
-    doc="lower incomplete gamma function, not regularised (DLMF 8.2.1)")
+    doc="lower incomplete gamma function, not regularised (DLMF 8.2.1)", complex_form="gammaincl")
 gammainc_log = elementwise(
     "gammainc_log", "n a x", None,
     lambda n, a, x, ans: gammainc_log(n + 1.0, a, x),
@@ -140,16 +144,19 @@ erfinv = elementwise(
     "erfinv", "x", lambda x, ans: 0.8862269254527580 * exp(square(ans)),
     aliases="erf_inv", floats=of_special("erfinv"), samples=((-0.9, 0.9),),
     latex=r"\operatorname{{erf}}^{{-1}}\left({0}\right)", domain="-1 <= x <= 1",
-    kinks="slope inf at -1 and 1", doc="inverse of erf (DLMF 7.17)", traits="odd", names="sympy")
+    kinks="slope inf at -1 and 1", doc="inverse of erf (DLMF 7.17)", traits="odd by_inverse",
+    names="sympy", complex_form="erfinv")
 erfcinv = elementwise(
     "erfcinv", "x", lambda x, ans: -0.8862269254527580 * exp(square(ans)),
     floats=of_special("erfcinv"), samples=((0.1, 1.9),),
     latex=r"\operatorname{{erfc}}^{{-1}}\left({0}\right)", domain="0 <= x <= 2",
-    kinks="slope -inf at 0 and 2", doc="inverse of erfc, exact near 0 (DLMF 7.17)", names="sympy")
+    kinks="slope -inf at 0 and 2", doc="inverse of erfc, exact near 0 (DLMF 7.17)", names="sympy",
+    complex_form="erfcinv", traits="by_inverse")
 erfcx = elementwise(
     "erfcx", "x", lambda x, ans: erfcx_derivative(1.0, x),
     floats=of_special("erfcx"), samples=REAL, latex=r"\operatorname{{erfcx}}\left({0}\right)",
-    doc="exp(x^2)*erfc(x) without overflow for positive x (DLMF 7.2)", traits="never_flat growing")
+    doc="exp(x^2)*erfc(x) without overflow for positive x (DLMF 7.2)", traits="never_flat growing",
+    complex_form="erfcx")
 erfcx_derivative = elementwise(
     "erfcx_derivative", "n x", None, lambda n, x, ans: erfcx_derivative(n + 1.0, x),
     roles=INDEX_FIRST, floats=of_special("erfcx_derivative"), samples=(ORDER, REAL[0]),
@@ -158,11 +165,13 @@ erfcx_derivative = elementwise(
 erfi = elementwise(
     "erfi", "x", lambda x, ans: 1.1283791670955126 * exp(square(x)),
     floats=of_special("erfi"), samples=REAL, latex=r"\operatorname{{erfi}}\left({0}\right)",
-    doc="imaginary error function, -i*erf(i*x) (DLMF 7.5.1)", traits="growing odd", names="sympy")
+    doc="imaginary error function, -i*erf(i*x) (DLMF 7.5.1)", traits="growing odd", names="sympy",
+    complex_form="erfi")
 dawsn = elementwise(
     "dawsn", "x", lambda x, ans: dawsn_derivative(1.0, x), aliases="dawson",
     floats=of_special("dawsn"), samples=REAL, latex=r"F\left({0}\right)",
-    doc="Dawson's integral, exp(-x^2) times the integral of exp(t^2) (DLMF 7.2.5)", traits="odd")
+    doc="Dawson's integral, exp(-x^2) times the integral of exp(t^2) (DLMF 7.2.5)", traits="odd",
+    complex_form="dawsn")
 dawsn_derivative = elementwise(
     "dawsn_derivative", "n x", None, lambda n, x, ans: dawsn_derivative(n + 1.0, x),
     roles=INDEX_FIRST, floats=of_special("dawsn_derivative"), samples=(ORDER, REAL[0]),
@@ -174,46 +183,53 @@ dawsn_derivative = elementwise(
 ci = elementwise(
     "ci", "x", lambda x, ans: cos(x) / x, aliases="cosint",
     floats=of_special("ci"), samples=POSITIVE, latex=r"\operatorname{{Ci}}\left({0}\right)",
-    domain="x > 0; below, the real part", doc="cosine integral (DLMF 6.2.11)", names="sympy:Ci")
+    domain="x > 0; below, the real part", doc="cosine integral (DLMF 6.2.11)", names="sympy:Ci",
+    complex_form="ci")
 si = elementwise(
     "si", "x", lambda x, ans: sphericalj(0.0, x), aliases="sinint",
     floats=of_special("si"), samples=REAL, latex=r"\operatorname{{Si}}\left({0}\right)",
-    doc="sine integral, of sin(t)/t from 0 to x (DLMF 6.2.9)", names="sympy:Si")
+    doc="sine integral, of sin(t)/t from 0 to x (DLMF 6.2.9)", names="sympy:Si", complex_form="si")
 ei = elementwise(
     "ei", "x", lambda x, ans: exp(x) / x, aliases="Ei",
     floats=of_special("ei"), samples=POSITIVE, latex=r"\operatorname{{Ei}}\left({0}\right)",
-    domain="x != 0", doc="exponential integral, of exp(t)/t up to x (DLMF 6.2.5)", names="sympy:Ei")
+    domain="x != 0", doc="exponential integral, of exp(t)/t up to x (DLMF 6.2.5)", names="sympy:Ei",
+    complex_form="ei")
 e1 = elementwise(
     "e1", "x", lambda x, ans: -exp(-x) / x, aliases="E1",
     floats=of_special("e1"), samples=POSITIVE, latex=r"E_1\left({0}\right)",
-    domain="x > 0; below, the real part", doc="integral of exp(-t)/t from x on (DLMF 6.2.1)")
+    domain="x > 0; below, the real part", doc="integral of exp(-t)/t from x on (DLMF 6.2.1)",
+    complex_form="e1")
 li = elementwise(
     "li", "x", lambda x, ans: 1 / log(x), aliases="logint",
     floats=of_special("li"), samples=((1.3, 4.0),), latex=r"\operatorname{{li}}\left({0}\right)",
     domain="x >= 0, x != 1", doc="logarithmic integral, of 1/log(t) from 0 to x (DLMF 6.2.8)",
-    names="sympy")
+    names="sympy", complex_form="li")
 shi = elementwise(
     "shi", "x", lambda x, ans: where(equal(x, 0.0), 1.0, sinh(x) / where(equal(x, 0.0), 1.0, x)),
     floats=of_special("shi"), samples=POSITIVE, latex=r"\operatorname{{Shi}}\left({0}\right)",
-    doc="hyperbolic sine integral, of sinh(t)/t from 0 to x (DLMF 6.2.15)", names="sympy:Shi")
+    doc="hyperbolic sine integral, of sinh(t)/t from 0 to x (DLMF 6.2.15)", names="sympy:Shi",
+    complex_form="shi")
 chi = elementwise(
     "chi", "x", lambda x, ans: cosh(x) / x,
     floats=of_special("chi"), samples=POSITIVE, latex=r"\operatorname{{Chi}}\left({0}\right)",
     domain="x > 0; below, the real part", doc="hyperbolic cosine integral (DLMF 6.2.16)",
-    names="sympy:Chi")
+    names="sympy:Chi", complex_form="chi")
 fresnels = elementwise(
     "fresnels", "x", lambda x, ans: sin(1.5707963267948966 * square(x)),
     floats=of_special("fresnels"), samples=REAL, latex=r"S\left({0}\right)",
-    doc="integral of sin(pi*t^2/2) from 0 to x (DLMF 7.2.8)", traits="odd", names="sympy")
+    doc="integral of sin(pi*t^2/2) from 0 to x (DLMF 7.2.8)", traits="odd", names="sympy",
+    complex_form="fresnels")
 fresnelc = elementwise(
     "fresnelc", "x", lambda x, ans: cos(1.5707963267948966 * square(x)),
     floats=of_special("fresnelc"), samples=REAL, latex=r"C\left({0}\right)",
-    doc="integral of cos(pi*t^2/2) from 0 to x (DLMF 7.2.7)", traits="odd", names="sympy")
+    doc="integral of cos(pi*t^2/2) from 0 to x (DLMF 7.2.7)", traits="odd", names="sympy",
+    complex_form="fresnelc")
 lambertw = elementwise(
     "lambertw", "x", lambda x, ans: exp(-ans) / (1.0 + ans),
     floats=of_special("lambertw"), samples=((-0.3, 4.0),), latex=r"W\left({0}\right)",
     domain="x >= -1/e", kinks="slope inf at -1/e",
-    doc="the w >= -1 with w*exp(w) = x (DLMF 4.13)", names="sympy:LambertW")
+    doc="the w >= -1 with w*exp(w) = x (DLMF 4.13)", names="sympy:LambertW",
+    complex_form="lambertw", traits="by_inverse")
 
 # --- elliptic integrals, in the parameter m = k^2 ---------------------------------------------
 
@@ -221,26 +237,30 @@ lambertw = elementwise(
 ellipk = elementwise(
     "ellipk", "m", lambda m, ans: 0.5 * elliptic_moment(1.0, 1.0, 1.5707963267948966, m),
     floats=of_special("ellipk"), samples=((-2.0, 0.8),), latex=r"K\left({0}\right)", domain="m < 1",
-    doc="complete elliptic integral of the first kind (DLMF 19.2.8), m = k^2")
+    doc="complete elliptic integral of the first kind (DLMF 19.2.8), m = k^2",
+    complex_form="ellipk")
 ellipe_complete = elementwise(
     "ellipe_complete", "m",
     lambda m, ans: -0.5 * elliptic_moment(1.0, 0.0, 1.5707963267948966, m),
     floats=of_special("ellipe_complete"), samples=((-2.0, 0.8),), latex=r"E\left({0}\right)",
-    domain="m <= 1", doc="complete elliptic integral of the second kind (DLMF 19.2.8), m = k^2")
+    domain="m <= 1", doc="complete elliptic integral of the second kind (DLMF 19.2.8), m = k^2",
+    complex_form="ellipe")
 ellipf = elementwise(
     "ellipf", "phi m",
     lambda phi, m, ans: 1.0 / sqrt(1.0 - m * square(sin(phi))),
     lambda phi, m, ans: 0.5 * elliptic_moment(1.0, 1.0, phi, m), aliases="ellipkinc",
     floats=of_special("ellipf"), samples=((-1.5, 1.5), (-2.0, 0.8)),
     latex=r"F\left({0} \mid {1}\right)", domain="m*sin(phi)^2 < 1",
-    doc="incomplete elliptic integral of the first kind (DLMF 19.2.4), m = k^2")
+    doc="incomplete elliptic integral of the first kind (DLMF 19.2.4), m = k^2",
+    complex_form="ellipf")
 ellipe_incomplete = elementwise(
     "ellipe_incomplete", "phi m",
     lambda phi, m, ans: sqrt(1.0 - m * square(sin(phi))),
     lambda phi, m, ans: -0.5 * elliptic_moment(1.0, 0.0, phi, m), aliases="ellipeinc",
     floats=of_special("ellipe"), samples=((-1.5, 1.5), (-2.0, 0.8)),
     latex=r"E\left({0} \mid {1}\right)", domain="m*sin(phi)^2 <= 1",
-    doc="incomplete elliptic integral of the second kind (DLMF 19.2.5), m = k^2")
+    doc="incomplete elliptic integral of the second kind (DLMF 19.2.5), m = k^2",
+    complex_form="ellipe_incomplete")
 elliptic_moment = elementwise(
     "elliptic_moment", "k j phi m", None, None,
     lambda k, j, phi, m, ans: power(square(sin(phi)), k / 1.0)
@@ -250,7 +270,8 @@ elliptic_moment = elementwise(
     samples=(ORDER, (-1.0, 2.0), (-1.5, 1.5), (-2.0, 0.8)),
     latex=r"\int_0^{{{2}}} \frac{{\sin^{{2 \cdot {0}}} t \,\mathrm{{d}}t}}"
     r"{{(1 - {3} \sin^2 t)^{{{1} + 1/2}}}}", domain="k, j whole, k >= 0; m*sin(phi)^2 < 1",
-    doc="integral of sin(t)^(2k)/(1 - m*sin(t)^2)^(j + 1/2) from 0 to phi (DLMF 19.2.4-6)")
+    doc="integral of sin(t)^(2k)/(1 - m*sin(t)^2)^(j + 1/2) from 0 to phi (DLMF 19.2.4-6)",
+    complex_form="elliptic_moment")
 
 
 def _ellipe(phi: Any, *m: Any) -> Any:
@@ -278,21 +299,23 @@ def _bessel(name: str, aliases: str, symbol: str, rule: Any, kind: str, **row: A
 besselj = _bessel(
     "besselj", "jv jn", "J",
     lambda n, x, ans: 0.5 * (besselj(n - 1.0, x) - besselj(n + 1.0, x)),
-    "Bessel function of the first kind (DLMF 10.2.2)", domain="n whole, or x >= 0", names="sympy")
+    "Bessel function of the first kind (DLMF 10.2.2)", domain="n whole, or x >= 0", names="sympy",
+    complex_form="besselj")
 bessely = _bessel(
     "bessely", "yv yn", "Y",
     lambda n, x, ans: 0.5 * (bessely(n - 1.0, x) - bessely(n + 1.0, x)),
-    "Bessel function of the second kind (DLMF 10.2.3)", domain="x > 0", names="sympy")
+    "Bessel function of the second kind (DLMF 10.2.3)", domain="x > 0", names="sympy",
+    complex_form="bessely")
 besseli = _bessel(
     "besseli", "iv", "I",
     lambda n, x, ans: 0.5 * (besseli(n - 1.0, x) + besseli(n + 1.0, x)),
     "modified Bessel function of the first kind (DLMF 10.25.2)", domain="n whole, or x >= 0",
-    traits="growing", names="sympy")
+    traits="growing", names="sympy", complex_form="besseli")
 besselk = _bessel(
     "besselk", "kv kn", "K",
     lambda n, x, ans: -0.5 * (besselk(n - 1.0, x) + besselk(n + 1.0, x)),
     "modified Bessel function of the second kind (DLMF 10.25.3)", domain="x > 0",
-    traits="vanishing never_zero", names="sympy")
+    traits="vanishing never_zero", names="sympy", complex_form="besselk")
 # n*j(n)/x - j(n+1) in the form that is regular at 0 (DLMF 10.51.1); |n - 1| serves n = 0, where
 # the factor is 0.
 sphericalj = elementwise(
@@ -302,13 +325,16 @@ sphericalj = elementwise(
     aliases="spherical_jn", roles=INDEX_FIRST, floats=of_special("sphericalj"),
     samples=(ORDER, REAL[0]), latex=r"\mathrm{{j}}_{{{0}}}\left({1}\right)",
     domain="n = 0, 1, 2, ...",
-    doc="spherical Bessel function of the first kind; sphericalj(0, x) is sin(x)/x (DLMF 10.47.3)")
+    doc="spherical Bessel function of the first kind; sphericalj(0, x) is sin(x)/x (DLMF 10.47.3)",
+    complex_form="sphericalj")
 erf = elementwise(
     "erf", "x", lambda x, ans: 1.1283791670955126 * exp(-square(x)),
     floats=math.erf, samples=REAL, latex=r"\operatorname{{erf}}\left({0}\right)",
-    doc="error function (DLMF 7.2.1)", traits="never_flat odd", whole={0: 0}, names="c sympy math")
+    doc="error function (DLMF 7.2.1)", traits="never_flat odd", whole={0: 0}, names="c sympy math",
+    complex_form="erf")
 erfc = elementwise(
     "erfc", "x", lambda x, ans: -1.1283791670955126 * exp(-square(x)),
     floats=math.erfc, samples=REAL,
     latex=r"\operatorname{{erfc}}\left({0}\right)", doc="1 - erf(x), exact for large x",
-    traits="vanishing never_zero never_flat", whole={0: 1}, names="c sympy math")
+    traits="vanishing never_zero never_flat", whole={0: 1}, names="c sympy math",
+    complex_form="erfc")

@@ -43,7 +43,7 @@ sinc = elementwise(
     "sinc", "x", lambda x, ans: -3.141592653589793 * sphericalj(1.0, 3.141592653589793 * x),
     floats=of_special("sinc"), samples=((-0.6, 0.6),),
     latex=r"\operatorname{{sinc}}\left({0}\right)", doc="sin(pi*x)/(pi*x), 1 at 0, as in NumPy",
-    traits="even", names="numpy")
+    traits="even", names="numpy", complex_form="sinc")
 
 # --- the normal distribution ------------------------------------------------------------------
 
@@ -51,11 +51,12 @@ ndtr = elementwise(
     "ndtr", "x", lambda x, ans: 0.3989422804014327 * exp(-0.5 * square(x)), aliases="norm_cdf",
     floats=lambda x: 0.5 * math.erfc(-0.7071067811865476 * x), samples=REAL,
     latex=r"\Phi\left({0}\right)", doc="the normal distribution function, (1 + erf(x/sqrt(2)))/2",
-    traits="vanishing never_zero never_flat")
+    traits="vanishing never_zero never_flat", complex_form="ndtr")
 ndtri = elementwise(
     "ndtri", "x", lambda x, ans: 2.5066282746310002 * exp(0.5 * square(ans)),
     floats=of_special("ndtri"), samples=((0.05, 0.95),), latex=r"\Phi^{{-1}}\left({0}\right)",
-    domain="0 <= x <= 1", kinks="slope inf at 0 and 1", doc="the inverse of ndtr, exact near 0")
+    domain="0 <= x <= 1", kinks="slope inf at 0 and 1", doc="the inverse of ndtr, exact near 0",
+    complex_form="ndtri", traits="by_inverse")
 # The slope is the density over ndtr; for negative x both vanish, but erfcx does not.
 log_ndtr = elementwise(
     "log_ndtr", "x",
@@ -63,7 +64,7 @@ log_ndtr = elementwise(
         less(x, 0.0), 0.7978845608028654 / erfcx(-0.7071067811865476 * minimum(x, 0.0)),
         0.3989422804014327 * exp(-0.5 * square(maximum(x, 0.0))) / ndtr(maximum(x, 0.0))),
     floats=of_special("log_ndtr"), samples=REAL, latex=r"\ln \Phi\left({0}\right)",
-    doc="log(ndtr(x)), also where ndtr underflows", traits="never_flat")
+    doc="log(ndtr(x)), also where ndtr underflows", traits="never_flat", complex_form="log_ndtr")
 
 # --- regularised incomplete functions ---------------------------------------------------------
 
@@ -76,7 +77,8 @@ igamma = elementwise(
     lambda a, x, ans: exp(xlogy(a - 1.0, x) - x - lgamma(a)),
     floats=of_special("igamma"), samples=POSITIVE * 2, latex=r"P\left({0}, {1}\right)",
     domain="0 < a <= 1e8, x >= 0; a < 171 for the slope in a",
-    doc="regularised lower incomplete gamma function, from 0 to 1 (DLMF 8.2.4)")
+    doc="regularised lower incomplete gamma function, from 0 to 1 (DLMF 8.2.4)",
+    complex_form="igamma")
 igammac = elementwise(
     "igammac", "a x",
     lambda a, x, ans: where(
@@ -85,20 +87,22 @@ igammac = elementwise(
     lambda a, x, ans: -exp(xlogy(a - 1.0, x) - x - lgamma(a)),
     floats=of_special("igammac"), samples=POSITIVE * 2, latex=r"Q\left({0}, {1}\right)",
     domain="0 < a <= 1e8, x >= 0; a < 171 for the slope in a",
-    doc="regularised upper incomplete gamma function, 1 - igamma(a, x) (DLMF 8.2.4)")
+    doc="regularised upper incomplete gamma function, 1 - igamma(a, x) (DLMF 8.2.4)",
+    complex_form="igammac")
 betainc = elementwise(
     "betainc", "a b x", None, None,
     lambda a, b, x, ans: exp(xlogy(a - 1.0, x) + xlog1py(b - 1.0, -x) - lbeta(a / 1.0, b / 1.0)),
     roles=("index", "index", "data"), floats=of_special("betainc"),
     samples=((1.0, 4.0), (1.0, 4.0), (0.1, 0.9)), latex=r"I_{{{2}}}\left({0}, {1}\right)",
     domain="a, b > 0; 0 <= x <= 1",
-    doc="regularised incomplete beta function (DLMF 8.17.2), with a slope in x only")
+    doc="regularised incomplete beta function (DLMF 8.17.2), with a slope in x only",
+    complex_form="betainc")
 zeta = elementwise(
     "zeta", "x q", None, lambda x, q, ans: -(x * zeta(x + 1.0, q)), roles=INDEX_FIRST,
     floats=of_special("zeta"), samples=((2.0, 6.0), POSITIVE[0]),
     latex=r"\zeta\left({0}, {1}\right)", domain="x > 1, q > 0",
     doc="Hurwitz' zeta function, the sum of (q + k)^-x (DLMF 25.11.1), with a slope in q only",
-    names="sympy")
+    names="sympy", complex_form="zeta")
 
 # --- Bessel functions of fixed order, and without their exponential ---------------------------
 
@@ -106,12 +110,13 @@ besselie = elementwise(
     "besselie", "n x", None, lambda n, x, ans: besselie_derivative(1.0, n, x),
     aliases="ive", roles=INDEX_FIRST, floats=of_special("besselie"), samples=(ORDER, POSITIVE[0]),
     latex=r"e^{{-\left|{1}\right|}} I_{{{0}}}\left({1}\right)", domain="n whole, or x >= 0",
-    kinks="slope of the exponential 0 at 0", doc="exp(-|x|)*besseli(n, x), without overflow")
+    kinks="slope of the exponential 0 at 0", doc="exp(-|x|)*besseli(n, x), without overflow",
+    complex_form="besselie")
 besselke = elementwise(
     "besselke", "n x", None, lambda n, x, ans: besselke_derivative(1.0, n, x),
     aliases="kve", roles=INDEX_FIRST, floats=of_special("besselke"), samples=(ORDER, POSITIVE[0]),
     latex=r"e^{{{1}}} K_{{{0}}}\left({1}\right)", domain="x > 0",
-    doc="exp(x)*besselk(n, x), without underflow")
+    doc="exp(x)*besselk(n, x), without underflow", complex_form="besselke")
 
 
 def _derivative(name: str, rule: Any, symbol: str) -> Op:

@@ -120,7 +120,7 @@ solve = general(
     jvp=_solve_jvp, aliases="matrix_solve", attributes={"adjoint": False}, prepare=_solve_prepare,
     arrays=_solve, samples=MATRIX * 2, latex=r"{0}^{{-1}} {1}", domain="det(a) != 0",
     doc="x with a @ x = b for a vector or a matrix b; adjoint=true: a.T @ x = b",
-    names="numpy:linalg.solve")
+    names="numpy:linalg.solve", complex_form="arrays")
 
 
 def _triangular_solve(a: Any, b: Any, lower: Any = True, adjoint: Any = False) -> Any:
@@ -159,7 +159,7 @@ inv = general(
     jvp=lambda tangents, ans, x: -matmul(matmul(ans, tangents[0]), ans),
     aliases="inverse matrix_inverse", prepare=square_matrix("inv"), arrays=_inv, samples=MATRIX,
     latex=r"{0}^{{-1}}", domain="det(x) != 0", doc="the inverse of a matrix, or of each",
-    names="numpy:linalg.inv")
+    names="numpy:linalg.inv", complex_form="arrays")
 
 # --- determinants -----------------------------------------------------------------------------
 
@@ -174,7 +174,7 @@ det = general(
     aliases="matrix_determinant", prepare=square_matrix("det"), samples=MATRIX,
     arrays=lambda cores, x: np.linalg.det(x), latex=r"\det {0}",
     doc="determinant; its derivative is the matrix of cofactors, of singular matrices too",
-    names="numpy:linalg.det")
+    names="numpy:linalg.det", complex_form="arrays")
 
 
 # Nothing is divided in what follows, so singular matrices need no care. Up to three rows, the
@@ -256,7 +256,7 @@ cofactor = general(
     prepare=square_matrix("cofactor"), arrays=_cofactor, samples=MATRIX,
     latex=r"\operatorname{{cof}}\left({0}\right)",
     doc="cofactors, the derivative of the determinant: det(x)*inv(x).T where x has an inverse",
-    internal=True)
+    internal=True, complex_form="cofactor")
 
 
 def _third(a: Any, e: Any, f: Any) -> Any:
@@ -300,7 +300,7 @@ det_sign = general(
     prepare=square_matrix("slogdet"), arrays=lambda cores, x: _sign(x),
     kink=lambda ans, x: np.equal(ans, 0.0), kinks="jumps where the matrix is singular",
     samples=MATRIX, latex=r"\operatorname{{sign}} \det {0}", doc="the sign of the determinant",
-    internal=True)
+    internal=True, complex_form=lambda op, values, attributes, ans: ans + 0j)
 
 
 def _inverse_of(x: Any) -> Any:
@@ -312,7 +312,7 @@ logabsdet = general(
     jvp=lambda tangents, ans, x: sum_(tangents[0] * _inverse_of(x), axis=[-2, -1]),
     prepare=square_matrix("logabsdet"), arrays=lambda cores, x: np.linalg.slogdet(x)[1],
     samples=MATRIX, latex=r"\ln \left|\det {0}\right|", domain="det(x) != 0",
-    doc="log(abs(det(x))) without overflow")
+    doc="log(abs(det(x))) without overflow", complex_form="logabsdet")
 slogdet = composite(
     "slogdet", "x", lambda x: [det_sign(x), logabsdet(x)], aliases="log_matrix_determinant",
     samples=MATRIX, latex=r"\ln \left|\det {0}\right|",
@@ -348,7 +348,7 @@ def _matrix_function(name: str, arrays: Callable[..., Any], latex: str, doc: str
         name, "x", lambda g, ans, x: _slope(f, flip(x), g),
         jvp=lambda tangents, ans, x: _slope(f, x, tangents[0]),
         prepare=square_matrix(name), arrays=arrays, samples=MATRIX, latex=latex, doc=doc,
-        domain=domain)
+        domain=domain, complex_form=name)
     return made
 
 

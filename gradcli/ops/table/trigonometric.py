@@ -33,46 +33,48 @@ sin = elementwise(
     "sin", "x", lambda x, ans: cos(x),
     floats=math.sin, arrays="sin", samples=REAL, latex=r"\sin\left({0}\right)", doc="sine",
     traits="bounded true_zeros zero_at_zero odd of_angle", whole={0: 0}, undoes="asin",
-    names="c sympy")
+    names="c sympy", complex_form="arrays")
 cos = elementwise(
     "cos", "x", lambda x, ans: -sin(x),
     floats=math.cos, arrays="cos", samples=REAL, latex=r"\cos\left({0}\right)", doc="cosine",
-    traits="bounded true_zeros even of_angle", whole={0: 1}, undoes="acos", names="c sympy")
+    traits="bounded true_zeros even of_angle", whole={0: 1}, undoes="acos", names="c sympy",
+    complex_form="arrays")
 tan = elementwise(
     "tan", "x", lambda x, ans: square(sec(x)), aliases="tg",
     floats=math.tan, arrays="tan", samples=((-1.2, 1.2),), latex=r"\tan\left({0}\right)",
     domain="x != pi/2 + k*pi", doc="tangent", traits="true_zeros zero_at_zero odd of_angle",
-    whole={0: 0}, undoes="atan", names="c sympy")
+    whole={0: 0}, undoes="atan", names="c sympy", complex_form="arrays")
 sec = elementwise(
     "sec", "x", lambda x, ans: ans * tan(x),
     floats=lambda x: 1 / math.cos(x), arrays=lambda x: 1 / np.cos(x), samples=((-1.2, 1.2),),
     latex=r"\sec\left({0}\right)", domain="x != pi/2 + k*pi", doc="secant, 1/cos(x)",
-    traits="even of_angle", whole={0: 1}, names="sympy")
+    traits="even of_angle", whole={0: 1}, names="sympy", complex_form="arrays")
 csc = elementwise(
     "csc", "x", lambda x, ans: -(ans * cot(x)), aliases="cosec",
     floats=lambda x: 1 / math.sin(x), arrays=lambda x: 1 / np.sin(x), samples=((0.3, 2.8),),
     latex=r"\csc\left({0}\right)", domain="x != k*pi", doc="cosecant, 1/sin(x)",
-    traits="odd of_angle", names="sympy")
+    traits="odd of_angle", names="sympy", complex_form="arrays")
 cot = elementwise(
     "cot", "x", lambda x, ans: -square(csc(x)), aliases="ctg cotan",
     floats=lambda x: 1 / math.tan(x), arrays=lambda x: 1 / np.tan(x), samples=((0.3, 2.8),),
     latex=r"\cot\left({0}\right)", domain="x != k*pi", doc="cotangent, 1/tan(x)",
-    traits="odd of_angle", names="sympy")
+    traits="odd of_angle", names="sympy", complex_form="arrays")
 asin = elementwise(
     "asin", "x", lambda x, ans: 1 / sqrt(one_minus_square(x)), aliases="arcsin",
     floats=math.asin, arrays="arcsin", samples=INSIDE, latex=r"\arcsin\left({0}\right)",
     domain="-1 <= x <= 1", kinks="slope inf at -1 and 1", doc="inverse sine",
-    traits="true_zeros zero_at_zero odd angle", whole={0: 0}, names="c sympy")
+    traits="true_zeros zero_at_zero odd angle", whole={0: 0}, names="c sympy",
+    complex_form="arrays")
 acos = elementwise(
     "acos", "x", lambda x, ans: -1 / sqrt(one_minus_square(x)), aliases="arccos",
     floats=math.acos, arrays="arccos", samples=INSIDE, latex=r"\arccos\left({0}\right)",
     domain="-1 <= x <= 1", kinks="slope -inf at -1 and 1", doc="inverse cosine",
-    traits="true_zeros angle", names="c sympy")
+    traits="true_zeros angle", names="c sympy", complex_form="arrays")
 atan = elementwise(
     "atan", "x", lambda x, ans: 1 / (1 + square(x)), aliases="arctan arctg",
     floats=math.atan, arrays="arctan", samples=REAL, latex=r"\arctan\left({0}\right)",
     doc="inverse tangent", traits="bounded true_zeros zero_at_zero never_flat odd angle",
-    whole={0: 0}, names="c sympy")
+    whole={0: 0}, names="c sympy", complex_form="arrays")
 atan2 = elementwise(
     "atan2", "y x",
     lambda y, x, ans: unit_part(x, y) / hypot(x, y),
@@ -80,7 +82,7 @@ atan2 = elementwise(
     floats=math.atan2, arrays="arctan2", samples=PAIR,
     latex=r"\operatorname{{atan2}}\left({0}, {1}\right)",
     kinks="no derivative at (0, 0)", doc="angle of the point (x, y), in radians", traits="angle",
-    names="c sympy")
+    names="c sympy", complex_form="atan2")
 
 
 def _asec(x: float) -> float:
@@ -102,7 +104,7 @@ asec = elementwise(
     aliases="arcsec", floats=_asec, arrays=_asec_array,
     samples=((1.2, 4.0),), latex=r"\operatorname{{arcsec}}\left({0}\right)",
     domain="x <= -1 or x >= 1", kinks="slope inf at -1 and 1", doc="inverse secant, acos(1/x)",
-    traits="angle", names="sympy")
+    traits="angle", names="sympy", complex_form="arrays")
 def _acsc(x: float) -> float:
     if not 1 <= abs(x) < 1.1:
         return math.asin(1 / x)
@@ -124,21 +126,22 @@ acsc = elementwise(
     samples=((1.2, 4.0),),
     latex=r"\operatorname{{arccsc}}\left({0}\right)", domain="x <= -1 or x >= 1",
     kinks="slope -inf at -1 and 1", doc="inverse cosecant, asin(1/x)", traits="odd angle",
-    names="sympy")
+    names="sympy", complex_form="arrays")
 acot = elementwise(
     "acot", "x", lambda x, ans: -1 / (1 + square(x)), aliases="arccot arcctg",
     floats=lambda x: math.atan(1 / x), arrays=lambda x: np.arctan(1 / x), samples=((0.2, 3.0),),
     latex=r"\operatorname{{arccot}}\left({0}\right)", domain="x != 0",
     kinks="jumps from -pi/2 to pi/2 at 0", doc="inverse cotangent, atan(1/x)", traits="odd angle",
-    names="sympy")
+    names="sympy", complex_form="arrays")
 
 # --- angles -----------------------------------------------------------------------------------
 
 radians = elementwise(
     "radians", "x", 0.017453292519943295, aliases="deg2rad",
     floats=math.radians, arrays="radians", samples=REAL, latex=r"{0}^\circ",
-    doc="degrees to radians")
+    doc="degrees to radians", complex_form=lambda z: z * 0.017453292519943295)
 degrees = elementwise(
     "degrees", "x", 57.29577951308232, aliases="rad2deg",
     floats=math.degrees, arrays="degrees", samples=REAL,
-    latex=r"\operatorname{{degrees}}\left({0}\right)", doc="radians to degrees")
+    latex=r"\operatorname{{degrees}}\left({0}\right)", doc="radians to degrees",
+    complex_form=lambda z: z / 0.017453292519943295)

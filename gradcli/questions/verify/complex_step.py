@@ -12,10 +12,10 @@ from gradcli.base.errors import GradcliError
 from gradcli.base.lazy import np, quiet
 from gradcli.engine.record.record import ANS, ATTRIBUTES, BATCH, IDS, OP, OUT, VALUES
 from gradcli.engine.sweeps import reach
+from gradcli.ops.continued import continued
 from gradcli.ops.kinds import BILINEAR, FLAT, LINEAR
 from gradcli.ops.values import dtype_of, is_float, shape_of
 from gradcli.questions.states import is_link
-from gradcli.questions.verify.continued import ARRAYS, CONTINUED, INVERSES, SPECIAL
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,29 +35,22 @@ SHAKEN, SEED = 4e-16, 20
 # How far the real part may be from the value that was recorded, relative to it; of float32.
 SAME, SINGLE = 1e-9, 1e-5
 
-# Operations whose arrays take complex numbers and are analytic there; what is linear or bilinear
-# needs no list, it works on the parts.
-ANALYTIC = frozenset((
-    "add subtract multiply divide negative positive reciprocal square squared_difference lerp"
-    " divide_no_nan multiply_no_nan reciprocal_no_nan sqrt rsqrt exp exp2 expm1 log log2"
-    " log10 log1p xlogy xlog1py xdivy sin cos tan sec csc cot asin acos atan asec"
-    " acsc acot where sinh cosh tanh sech csch coth asinh acosh atanh asech acsch logit contraction"
-    " inv det solve recurrence running_product running_logsumexp excess").split())
 # What hands on a value, and a derivative only in part or in fewer digits.
 HANDED_ON = ("stop_gradient", "check_numerics", "cast_float")
 # Steps that are recorded as floating point numbers.
 STEPS = ("zeros_like", "ones_like", "one_hot", "sequence_mask", "zero_fraction", "matrix_rank")
 
 
-def way_of(op: Any) -> str:
+def method_of(op: Any) -> str:
     """Return how an operation takes complex numbers: "parts", "analytic", "written", "written for
     arrays", "inverse"; empty if it takes none.
     """
     if op.kind in (LINEAR, BILINEAR):
         return "parts"
-    return next((way for way, names in (
-        ("analytic", ANALYTIC), ("written", CONTINUED), ("written", SPECIAL),
-        ("written for arrays", ARRAYS), ("inverse", INVERSES)) if op.name in names), "")
+    if op.complex_form in ("", "arrays"):
+        return op.complex_form and "analytic"
+    return "inverse" if "by_inverse" in op.traits else (
+        "written" if op.elementwise else "written for arrays")
 
 
 class Refused(Exception):
@@ -181,26 +174,26 @@ def _of_entry(entry: Entry, given: Sequence[Any], step: float) -> Any:
     moving = [k for k, z in enumerate(given) if z is not None and op.role(k) == "data"]
     if not moving:
         return None
-    way = way_of(op)
-    if not way:
+    method = method_of(op)
+    if not method:
         raise Refused(f"`{op.name}` takes no complex numbers")
     values = [z if k in moving else v for k, (z, v) in enumerate(
         zip(given, entry[VALUES], strict=True))]
     if step and _on_kink(entry, values):
         raise Refused(f"`{op.name}` has a kink there")
-    if way == "parts":
+    if method == "parts":
         made = _bilinear(entry, values) if op.kind == BILINEAR else _linear(entry, values, moving)
-    elif way == "analytic":
+    elif method == "analytic":
         made = _computed(entry, values)
-    elif way == "inverse":
-        made = INVERSES[op.name](values[0], np.asarray(ans, float))
-    elif way == "written":
-        made = {**CONTINUED, **SPECIAL}[op.name](*[
+    elif method == "inverse":
+        made = continued(op)(values[0], np.asarray(ans, float))
+    elif method == "written":
+        made = continued(op)(*[
             np.asarray(v) + 0j if k in moving else np.asarray(v) for k, v in enumerate(values)])
     elif any(entry[BATCH] or ()):
         raise Refused(f"`{op.name}` takes no complex numbers")
     else:
-        made = ARRAYS[op.name](op, [np.asarray(v) for v in values], entry[ATTRIBUTES], ans)
+        made = continued(op)(op, [np.asarray(v) for v in values], entry[ATTRIBUTES], ans)
     made = np.asarray(made)
     if np.isnan(np.imag(made)).any() or (step and not _same(made, ans, values, step)):
         raise Refused(f"`{op.name}` has another value for complex numbers")

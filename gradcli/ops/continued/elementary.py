@@ -17,11 +17,10 @@ if TYPE_CHECKING:
     from typing import Any
 
 SELU_SCALE, SELU_ALPHA = 1.0507009873554805, 1.6732632423543773
-DEGREE = 0.017453292519943295
 SERIES = 0.05       # sinc is its power series up to here
 
 
-def _one_minus_square(z: Any) -> Any:
+def one_minus_square(z: Any) -> Any:
     """Return 1 - z^2 with a real part that is no difference of two numbers that are almost the
     same.
     """
@@ -51,29 +50,29 @@ def power(x: Any, y: Any) -> Any:
     return np.where(whole, whole_power(x, np.real(y)), np.power(x + 0j, y))
 
 
-def _larger(x: Any, y: Any) -> Any:
+def maximum(x: Any, y: Any) -> Any:
     return np.where(np.real(x) >= np.real(y), x, y)
 
 
-def _smaller(x: Any, y: Any) -> Any:
+def minimum(x: Any, y: Any) -> Any:
     return np.where(np.real(x) <= np.real(y), x, y)
 
 
-def _clip(x: Any, low: Any, high: Any) -> Any:
-    return _smaller(_larger(x, low), high)
+def clip(x: Any, low: Any, high: Any) -> Any:
+    return minimum(maximum(x, low), high)
 
 
-def _cbrt(z: Any) -> Any:
+def cbrt(z: Any) -> Any:
     return np.sign(np.real(z)) * np.power(absolute(z) + 0j, 1.0 / 3.0)
 
 
-def _hypot(x: Any, y: Any) -> Any:
+def hypot(x: Any, y: Any) -> Any:
     scale = np.maximum(np.abs(np.real(x)), np.abs(np.real(y)))
     scale = np.where((scale > 0) & np.isfinite(scale), scale, 1.0)
     return np.sqrt((x / scale) * (x / scale) + (y / scale) * (y / scale)) * scale
 
 
-def _atan2(y: Any, x: Any) -> Any:
+def atan2(y: Any, x: Any) -> Any:
     a, b = np.real(y), np.real(x)
     steep = np.abs(a) > np.abs(b)
     turned = np.where(steep, np.copysign(np.pi / 2, a), np.where(b < 0, np.copysign(np.pi, a), 0.0))
@@ -86,25 +85,25 @@ def sigmoid(z: Any) -> Any:
     return np.where(np.real(z) < 0, small, 1.0) / (1.0 + small)
 
 
-def _softplus(z: Any) -> Any:
+def softplus(z: Any) -> Any:
     return np.where(np.real(z) >= 0, z, 0.0) + log1p(np.exp(-absolute(z)))
 
 
-def _logcosh(z: Any) -> Any:
+def logcosh(z: Any) -> Any:
     size, half = absolute(z), np.sinh(np.where(np.abs(np.real(z)) < 1.0, z, 0.0) / 2.0)
     return np.where(np.real(size) < 1.0, log1p(2.0 * half * half),
                     size + log1p(np.exp(-2.0 * size)) - np.log(2.0))
 
 
-def _logaddexp(x: Any, y: Any) -> Any:
-    return _larger(x, y) + log1p(np.exp(-absolute(x - y)))
+def logaddexp(x: Any, y: Any) -> Any:
+    return maximum(x, y) + log1p(np.exp(-absolute(x - y)))
 
 
-def _elu(z: Any) -> Any:
+def elu(z: Any) -> Any:
     return np.where(np.real(z) > 0, z, np.expm1(np.where(np.real(z) > 0, 0.0, z)))
 
 
-def _sinc(z: Any) -> Any:
+def sinc(z: Any) -> Any:
     t, u = np.pi * z, (np.pi * z) * (np.pi * z)
     small = np.abs(np.real(z)) < SERIES
     near = 1.0 - u / 6.0 * (1.0 - u / 20.0 * (1.0 - u / 42.0 * (1.0 - u / 72.0 * (
@@ -112,23 +111,39 @@ def _sinc(z: Any) -> Any:
     return np.where(small, near, np.sin(t) / np.where(small, 1.0, t))
 
 
-CONTINUED: dict[str, Any] = {
-    "power": power, "one_minus_square": _one_minus_square, "abs": absolute,
-    "sign": lambda z: np.sign(np.real(z)) + 0j,
-    "maximum": _larger, "minimum": _smaller, "clip": _clip,
-    "copysign": lambda x, y: np.where(np.signbit(np.real(x)) == np.signbit(np.real(y)), x, -x),
-    "mod": lambda x, y: x - y * np.floor(np.real(x) / np.real(y)),
-    "fmod": lambda x, y: x - y * np.trunc(np.real(x) / np.real(y)),
-    "ldexp": lambda x, n: x * np.exp2(n), "cbrt": _cbrt, "hypot": _hypot,
-    "unit_part": lambda x, y: x / _hypot(x, y), "atan2": _atan2,
-    "radians": lambda z: z * DEGREE, "degrees": lambda z: z / DEGREE,
-    "acoth": lambda z: np.arctanh(1.0 / z), "sigmoid": sigmoid, "silu": lambda z: z * sigmoid(z),
-    "softplus": _softplus, "log_sigmoid": lambda z: -_softplus(-z), "logcosh": _logcosh,
-    "logaddexp": _logaddexp, "softsign": lambda z: z / (1.0 + absolute(z)),
-    "relu": lambda z: np.where(np.real(z) > 0, z, 0.0), "relu6": lambda z: _clip(z, 0.0, 6.0),
-    "prelu": lambda z, slope: np.where(np.real(z) > 0, z, slope * z), "elu": _elu,
-    "selu": lambda z: SELU_SCALE * np.where(np.real(z) > 0, z, SELU_ALPHA * _elu(z)),
-    "hard_sigmoid": lambda z: _clip(z + 3.0, 0.0, 6.0) / 6.0, "sinc": _sinc}
+def unit_part(x: Any, y: Any) -> Any:
+    """Return x/hypot(x, y)."""
+    return x / hypot(x, y)
+
+
+def log_sigmoid(z: Any) -> Any:
+    """Return -softplus(-z)."""
+    return -softplus(-z)
+
+
+def silu(z: Any) -> Any:
+    """Return z*sigmoid(z)."""
+    return z * sigmoid(z)
+
+
+def softsign(z: Any) -> Any:
+    """Return z/(1 + |z|)."""
+    return z / (1.0 + absolute(z))
+
+
+def relu6(z: Any) -> Any:
+    """Return z kept between 0 and 6."""
+    return clip(z, 0.0, 6.0)
+
+
+def hard_sigmoid(z: Any) -> Any:
+    """Return (z + 3)/6 kept between 0 and 1."""
+    return clip(z + 3.0, 0.0, 6.0) / 6.0
+
+
+def selu(z: Any) -> Any:
+    """Return elu on a scale of its own, Klambauer et al. (2017)."""
+    return SELU_SCALE * np.where(np.real(z) > 0, z, SELU_ALPHA * elu(z))
 
 
 # --------------------------------------------------------------------------------------------------
@@ -141,7 +156,7 @@ ROOTS = 10          # square roots of a matrix until its logarithm is a short se
 SWEEPS = 60         # of the iteration for a square root
 
 
-def _picked(op: Any, values: Sequence[Any], attributes: Mapping[str, Any], ans: Any) -> Any:
+def picked(op: Any, values: Sequence[Any], attributes: Mapping[str, Any], ans: Any) -> Any:
     """Return the result of a row that picks elements by their order: run on ranks, which say what
     was picked.
     """
@@ -156,7 +171,7 @@ def _picked(op: Any, values: Sequence[Any], attributes: Mapping[str, Any], ans: 
     return np.where(np.real(found) == ans, found, ans)
 
 
-def _norm2(op: Any, values: Sequence[Any], attributes: Mapping[str, Any], ans: Any) -> Any:
+def norm2(op: Any, values: Sequence[Any], attributes: Mapping[str, Any], ans: Any) -> Any:
     (z,), axis, keepdims = values, attributes["axis"], attributes["keepdims"]
     if axis is None:
         axis = tuple(range(z.ndim))
@@ -170,7 +185,7 @@ def _turned(z: Any) -> Any:
     return np.swapaxes(z, -1, -2)
 
 
-def _cholesky(op: Any, values: Sequence[Any], attributes: Mapping[str, Any], ans: Any) -> Any:
+def cholesky(op: Any, values: Sequence[Any], attributes: Mapping[str, Any], ans: Any) -> Any:
     # The rule is that for symmetric matrices, which stay so: half of a change goes to either side.
     z = np.real(values[0]) + 0.5j * np.imag(values[0] + _turned(values[0]))
     found = np.zeros_like(z)
@@ -183,7 +198,7 @@ def _cholesky(op: Any, values: Sequence[Any], attributes: Mapping[str, Any], ans
     return found
 
 
-def _qr(op: Any, values: Sequence[Any], attributes: Mapping[str, Any], ans: Any) -> Any:
+def qr(op: Any, values: Sequence[Any], attributes: Mapping[str, Any], ans: Any) -> Any:
     """Return Q and R by Gram and Schmidt, twice for each column, with the signs that were computed.
     """
     (z,) = values
@@ -202,17 +217,17 @@ def _qr(op: Any, values: Sequence[Any], attributes: Mapping[str, Any], ans: Any)
     return np.concatenate([q, _turned(r)], axis=-2)
 
 
-def _logabsdet(op: Any, values: Sequence[Any], attributes: Mapping[str, Any], ans: Any) -> Any:
+def logabsdet(op: Any, values: Sequence[Any], attributes: Mapping[str, Any], ans: Any) -> Any:
     sign, size = np.linalg.slogdet(values[0])
     return size + 1j * np.arctan(np.imag(sign) / np.real(sign))
 
 
-def _cofactor(op: Any, values: Sequence[Any], attributes: Mapping[str, Any], ans: Any) -> Any:
+def cofactor(op: Any, values: Sequence[Any], attributes: Mapping[str, Any], ans: Any) -> Any:
     (z,) = values
     return np.linalg.det(z)[..., None, None] * _turned(np.linalg.inv(z))
 
 
-def _pinv(op: Any, values: Sequence[Any], attributes: Mapping[str, Any], ans: Any) -> Any:
+def pinv(op: Any, values: Sequence[Any], attributes: Mapping[str, Any], ans: Any) -> Any:
     """Return the pseudoinverse of a matrix of full rank by columns or rows."""
     (z,) = values
     if z.shape[-2] < z.shape[-1]:
@@ -220,7 +235,7 @@ def _pinv(op: Any, values: Sequence[Any], attributes: Mapping[str, Any], ans: An
     return np.linalg.solve(_turned(z) @ z, _turned(z))
 
 
-def _expm(op: Any, values: Sequence[Any], attributes: Mapping[str, Any], ans: Any) -> Any:
+def expm(op: Any, values: Sequence[Any], attributes: Mapping[str, Any], ans: Any) -> Any:
     """Return the matrix exponential: Taylor's series of x/2^s, squared s times."""
     (z,) = values
     norm = float(np.max(np.sum(np.abs(z), axis=-1), initial=0.0))
@@ -235,7 +250,7 @@ def _expm(op: Any, values: Sequence[Any], attributes: Mapping[str, Any], ans: An
     return found
 
 
-def _root(z: Any) -> Any:
+def _square_root(z: Any) -> Any:
     """Return the iteration of Denman and Beavers (Applied Mathematics and Computation 2, 1976)."""
     y, w = z, np.eye(z.shape[-1]) + np.zeros_like(z)
     for _ in range(SWEEPS):
@@ -245,14 +260,14 @@ def _root(z: Any) -> Any:
     return (y + np.linalg.inv(w)) / 2.0
 
 
-def _logm(op: Any, values: Sequence[Any], attributes: Mapping[str, Any], ans: Any) -> Any:
+def logm(op: Any, values: Sequence[Any], attributes: Mapping[str, Any], ans: Any) -> Any:
     """Return the matrix logarithm: 2^k times that of a root, 2 artanh((y - 1)/(y + 1)) by its
     series.
     """
     y, one = values[0], np.eye(values[0].shape[-1])
     count = 0
     while count < ROOTS and np.max(np.abs(y - one), initial=0.0) > 0.2:
-        y, count = _root(y), count + 1
+        y, count = _square_root(y), count + 1
     t = np.linalg.solve(y + one, y - one)
     square, found = t @ t, np.zeros_like(t)
     for k in range(25, 0, -1):
@@ -260,16 +275,12 @@ def _logm(op: Any, values: Sequence[Any], attributes: Mapping[str, Any], ans: An
     return 2.0 * 2.0**count * (t @ found)
 
 
-def _contrast(op: Any, values: Sequence[Any], attributes: Mapping[str, Any], ans: Any) -> Any:
+def contrast(op: Any, values: Sequence[Any], attributes: Mapping[str, Any], ans: Any) -> Any:
     image, factor = values
     centre = np.mean(image, axis=(-3, -2), keepdims=True)
     return (image - centre) * factor + centre
 
 
-ARRAYS: dict[str, Any] = {
-    **dict.fromkeys(("reduce_max", "reduce_min", "sort", "cummax", "cummin", "segment_largest",
-                     "segment_smallest", "pool_max"), _picked),
-    "norm2": _norm2, "cholesky": _cholesky, "qr_packed": _qr, "logabsdet": _logabsdet,
-    "det_sign": lambda op, values, attributes, ans: ans + 0j, "cofactor": _cofactor, "pinv": _pinv,
-    "expm": _expm, "adjust_contrast": _contrast, "logm": _logm,
-    "sqrtm": lambda op, values, attributes, ans: _root(values[0])}
+def sqrtm(op: Any, values: Sequence[Any], attributes: Mapping[str, Any], ans: Any) -> Any:
+    """Return the square root of a matrix."""
+    return _square_root(values[0])

@@ -8,9 +8,10 @@ series and integrals, because SciPy's take it for 0 (Si, Ci, Ei, Shi, Chi) or bu
 from __future__ import annotations
 
 import math
+from functools import partial
 
 from gradcli.base.lazy import np, special
-from gradcli.questions.verify.continued.elementary import absolute, log1p, whole_power
+from gradcli.ops.continued.elementary import absolute, log1p, whole_power
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ def _shifted(z: Any, least: float) -> tuple[Any, int]:
     return (z + n, n) if n <= SHIFTS else (z * np.nan, 0)
 
 
-def log_gamma(z: Any) -> Any:
+def lgamma(z: Any) -> Any:
     """Return log|gamma|, continued: 5.5.1 from the right, where it has no branches."""
     right, n = _shifted(z, 1.0)
     return special.loggamma(right + 0j) - sum([np.log(absolute(z + k)) for k in range(n)])
@@ -39,16 +40,16 @@ def log_gamma(z: Any) -> Any:
 def gamma(z: Any) -> Any:
     """Return gamma(z), with the sign of the factors below 0."""
     negative = np.ceil(np.maximum(-np.real(z), 0.0))
-    return np.where(np.fmod(negative, 2.0) != 0, -1.0, 1.0) * np.exp(log_gamma(z))
+    return np.where(np.fmod(negative, 2.0) != 0, -1.0, 1.0) * np.exp(lgamma(z))
 
 
-def _digamma(z: Any) -> Any:
+def digamma(z: Any) -> Any:
     """Return digamma by 5.5.2 from the right, away from the poles."""
     right, n = _shifted(z, 1.0)
     return special.psi(right + 0j) - sum([1.0 / (z + k) for k in range(n)])
 
 
-def _zeta(s: Any, q: Any) -> Any:
+def zeta(s: Any, q: Any) -> Any:
     """Return zeta(s, q) by Euler and Maclaurin: 25.11.5 at N, where the remainder is negligible."""
     s = np.real(s)
     far, n = _shifted(q, ASYMPTOTIC)
@@ -60,15 +61,15 @@ def _zeta(s: Any, q: Any) -> Any:
     return head + np.power(far, -s) * tail
 
 
-def _polygamma(n: Any, z: Any) -> Any:
+def polygamma(n: Any, z: Any) -> Any:
     """Return polygamma(n, z): 25.11.12."""
     n = np.real(n)
-    scale = np.exp(np.real(log_gamma(n + 1.0 + 0j))) * np.where(np.fmod(n, 2.0) != 0, 1.0, -1.0)
-    return np.where(n == 0, _digamma(z), scale * _zeta(np.where(n == 0, 1.0, n) + 1.0, z))
+    scale = np.exp(np.real(lgamma(n + 1.0 + 0j))) * np.where(np.fmod(n, 2.0) != 0, 1.0, -1.0)
+    return np.where(n == 0, digamma(z), scale * zeta(np.where(n == 0, 1.0, n) + 1.0, z))
 
 
-def _log_beta(a: Any, b: Any) -> Any:
-    return log_gamma(a) + log_gamma(b) - log_gamma(a + b)
+def lbeta(a: Any, b: Any) -> Any:
+    return lgamma(a) + lgamma(b) - lgamma(a + b)
 
 
 def _lower(a: Any, z: Any) -> Any:
@@ -91,24 +92,30 @@ def _incomplete(a: Any, z: Any, upper: bool, regular: bool) -> Any:
     return found / one if regular else found
 
 
-def _betainc(a: Any, b: Any, z: Any) -> Any:
+def betainc(a: Any, b: Any, z: Any) -> Any:
     """Return the regularized incomplete beta function: 8.17.7, 8.17.8, 8.17.4."""
     a, b, z = wide(a, b, z)
     turned = np.real(z) > np.real((a + 1.0) / (a + b + 2.0))
     p, q, x = np.where(turned, b, a), np.where(turned, a, b), np.where(turned, 1.0 - z, z)
     terms = summed(1.0 / p, lambda k: x * (p + q + k - 1.0) / (p + k))
-    found = np.exp(p * np.log(x) + q * np.log(1.0 - x) - _log_beta(a, b)) * terms
+    found = np.exp(p * np.log(x) + q * np.log(1.0 - x) - lbeta(a, b)) * terms
     return np.where(turned, 1.0 - found, found)
 
 
-GAMMA: dict[str, Any] = {
-    "gamma": gamma, "lgamma": log_gamma, "digamma": _digamma, "polygamma": _polygamma,
-    "polygamma_difference": lambda n, z, d: _polygamma(n, z) - _polygamma(n, z + d),
-    "zeta": _zeta, "beta": lambda a, b: gamma(a) * gamma(b) / gamma(a + b), "lbeta": _log_beta,
-    "gammainc": lambda a, z: _incomplete(a, z, True, False),
-    "gammaincl": lambda a, z: _incomplete(a, z, False, False),
-    "igamma": lambda a, z: _incomplete(a, z, False, True),
-    "igammac": lambda a, z: _incomplete(a, z, True, True), "betainc": _betainc}
+def polygamma_difference(n: Any, z: Any, d: Any) -> Any:
+    """Return polygamma(n, z) - polygamma(n, z + d)."""
+    return polygamma(n, z) - polygamma(n, z + d)
+
+
+def beta(a: Any, b: Any) -> Any:
+    """Return gamma(a)*gamma(b)/gamma(a + b): 5.12.1."""
+    return gamma(a) * gamma(b) / gamma(a + b)
+
+
+gammainc = partial(_incomplete, upper=True, regular=False)
+gammaincl = partial(_incomplete, upper=False, regular=False)
+igamma = partial(_incomplete, upper=False, regular=True)
+igammac = partial(_incomplete, upper=True, regular=True)
 
 
 # --------------------------------------------------------------------------------------------------
@@ -192,30 +199,30 @@ def _spherical(n: int, z: Any) -> Any:
         lambda t: np.cos(z[..., None] * t) * (1.0 - t * t) ** n)
 
 
-BESSEL: dict[str, Any] = {
-    "besselj": _of_order(_j, 1e5), "bessely": _of_order(_y),
-    "besseli": _of_order(lambda n, z: _i_scaled(n, z) * np.exp(absolute(z)), 1e8),
-    "besselk": _of_order(lambda n, z: special.kve(float(n), z) * np.exp(-z)),
-    "besselie": _of_order(_i_scaled, 1e8),
-    "besselke": _of_order(lambda n, z: special.kve(float(n), z)),
-    "sphericalj": _of_order(_spherical)}
+besselj = _of_order(_j, 1e5)
+bessely = _of_order(_y)
+besseli = _of_order(lambda n, z: _i_scaled(n, z) * np.exp(absolute(z)), 1e8)
+besselk = _of_order(lambda n, z: special.kve(float(n), z) * np.exp(-z))
+besselie = _of_order(_i_scaled, 1e8)
+besselke = _of_order(lambda n, z: special.kve(float(n), z))
+sphericalj = _of_order(_spherical)
 
 
 # --------------------------------------------------------------------------------------------------
 # Elliptic integrals, for the complex step: complete ones by Carlson's symmetric integrals,
 # incomplete ones by quadrature. Formulas are numbered as in the DLMF.
 
-def _ellipk(m: Any) -> Any:
+def ellipk(m: Any) -> Any:
     """Return K: 19.25.1."""
     return special.elliprf(0.0, 1.0 - m, 1.0)
 
 
-def _ellipe(m: Any) -> Any:
+def ellipe(m: Any) -> Any:
     """Return E: 19.25.1."""
-    return _ellipk(m) - m / 3.0 * special.elliprd(0.0, 1.0 - m, 1.0)
+    return ellipk(m) - m / 3.0 * special.elliprd(0.0, 1.0 - m, 1.0)
 
 
-def _elliptic(k: Any, j: Any, phi: Any, m: Any) -> Any:
+def elliptic_moment(k: Any, j: Any, phi: Any, m: Any) -> Any:
     """Return elliptic integrals by quadrature: 19.2.4 to 19.2.6."""
     k, j, phi, m = (z[..., None] for z in wide(k, j, phi, m))
 
@@ -227,10 +234,8 @@ def _elliptic(k: Any, j: Any, phi: Any, m: Any) -> Any:
     return legendre(of)
 
 
-ELLIPTIC: dict[str, Any] = {
-    "ellipk": _ellipk, "ellipe_complete": _ellipe,
-    "ellipf": lambda phi, m: _elliptic(0.0, 0.0, phi, m),
-    "ellipe_incomplete": lambda phi, m: _elliptic(0.0, -1.0, phi, m), "elliptic_moment": _elliptic}
+ellipf = partial(elliptic_moment, 0.0, 0.0)
+ellipe_incomplete = partial(elliptic_moment, 0.0, -1.0)
 
 
 # --------------------------------------------------------------------------------------------------
@@ -244,7 +249,7 @@ def erfc(z: Any) -> Any:
     return special.erfc(z + 0j)
 
 
-def _dawsn(z: Any) -> Any:
+def dawsn(z: Any) -> Any:
     """Return Dawson's integral, SciPy's; 7.12.1 far out, where that keeps 11 digits of a step."""
     def far(y: Any) -> Any:
         terms = [np.ones_like(y)]
@@ -259,7 +264,7 @@ def ndtr(z: Any) -> Any:
     return special.ndtr(z + 0j)
 
 
-def _log_ndtr(z: Any) -> Any:
+def log_ndtr(z: Any) -> Any:
     return either(np.real(z) < 0, z, lambda y: special.log_ndtr(y + 0j), -1.0,
                   lambda y: log1p(-ndtr(-y)), 1.0)
 
@@ -281,11 +286,20 @@ def _fresnel(odd: bool) -> Callable[[Any], Any]:
         0 if odd else 1], 1.0, far, 2.0)
 
 
-ERRORS: dict[str, Any] = {
-    "erf": erf, "erfc": erfc, "erfcx": lambda z: special.erfcx(z + 0j), "dawsn": _dawsn,
-    "erfi": lambda z: special.erfi(z + 0j), "ndtr": ndtr, "log_ndtr": _log_ndtr,
-    "gelu_erf": lambda z: z * ndtr(z), "fresnels": _fresnel(True),
-    "fresnelc": _fresnel(False)}
+def erfcx(z: Any) -> Any:
+    return special.erfcx(z + 0j)
+
+
+def erfi(z: Any) -> Any:
+    return special.erfi(z + 0j)
+
+
+def gelu_erf(z: Any) -> Any:
+    """Return z*ndtr(z)."""
+    return z * ndtr(z)
+
+
+fresnels, fresnelc = _fresnel(True), _fresnel(False)
 
 
 # --------------------------------------------------------------------------------------------------
@@ -302,7 +316,7 @@ def _exponential(z: Any) -> Any:
     return summed(z, lambda k: z * (k / (k + 1.0) ** 2))
 
 
-def _e1(z: Any) -> Any:
+def e1(z: Any) -> Any:
     """Return E1: 6.6.2, 6.7.1; below 0 the real part, -ei(-z)."""
     def right(y: Any) -> Any:
         return either(np.real(y) < NEAR, y, lambda w: -EULER - np.log(w) - _exponential(-w), 1.0,
@@ -323,21 +337,21 @@ def _ei_right(z: Any) -> Any:
                   50.0)
 
 
-def _ei(z: Any) -> Any:
-    return -_e1(-z)
+def ei(z: Any) -> Any:
+    return -e1(-z)
 
 
-def _shi(z: Any) -> Any:
+def shi(z: Any) -> Any:
     def near(y: Any) -> Any:
         u = y * y
         return summed(y, lambda k: u * ((2.0 * k - 1) / ((2.0 * k) * (2.0 * k + 1) ** 2)))
 
     return either(np.abs(np.real(z)) < 2.0, z, near, 1.0, lambda y: np.sign(np.real(y)) * 0.5 * (
-        _ei(absolute(y)) + _e1(absolute(y))), 3.0)
+        ei(absolute(y)) + e1(absolute(y))), 3.0)
 
 
-def _chi(z: Any) -> Any:
-    return 0.5 * (_ei(absolute(z)) - _e1(absolute(z)))
+def chi(z: Any) -> Any:
+    return 0.5 * (ei(absolute(z)) - e1(absolute(z)))
 
 
 def _auxiliary(z: Any) -> tuple[Any, Any]:
@@ -345,7 +359,7 @@ def _auxiliary(z: Any) -> tuple[Any, Any]:
     return (laplace(z, lambda t: 1.0 / (1.0 + t * t)), laplace(z, lambda t: t / (1.0 + t * t)))
 
 
-def _si(z: Any) -> Any:
+def si(z: Any) -> Any:
     """Return Si: 6.6.5, 6.2.19."""
     def near(y: Any) -> Any:
         u = y * y
@@ -359,7 +373,7 @@ def _si(z: Any) -> Any:
     return either(np.abs(np.real(z)) < 4.0, z, near, 1.0, far, 5.0)
 
 
-def _ci(z: Any) -> Any:
+def ci(z: Any) -> Any:
     """Return Ci: 6.6.6, 6.2.20; below 0 the real part."""
     def near(y: Any) -> Any:
         u = y * y
@@ -373,9 +387,9 @@ def _ci(z: Any) -> Any:
     return either(np.real(absolute(z)) < 4.0, absolute(z), near, 1.0, far, 5.0)
 
 
-INTEGRALS: dict[str, Any] = {
-    "ei": _ei, "e1": _e1, "li": lambda z: _ei(np.log(z)), "shi": _shi, "chi": _chi, "si": _si,
-    "ci": _ci}
+def li(z: Any) -> Any:
+    """Return li: 6.2.8."""
+    return ei(np.log(z))
 
 
 # --------------------------------------------------------------------------------------------------
@@ -394,9 +408,8 @@ def _inverse(forward: Callable[[Any], Any]) -> Callable[[Any, Any], Any]:
     return of
 
 
-INVERSES: dict[str, Any] = {
-    "erfinv": _inverse(erf), "erfcinv": _inverse(erfc), "ndtri": _inverse(ndtr),
-    "lambertw": _inverse(lambda y: y * np.exp(y))}
+erfinv, erfcinv, ndtri = _inverse(erf), _inverse(erfc), _inverse(ndtr)
+lambertw = _inverse(lambda y: y * np.exp(y))
 
 
 # --------------------------------------------------------------------------------------------------
