@@ -22,12 +22,14 @@ from transcripts import blocks, in_process, make_shim, on_terminal, steps
 
 import gradcli
 from gradcli.cli.options import FORMATS
-from gradcli.cli.options.calculus import ROWS
+from gradcli.cli.options import calculus as calculus_rows
 from gradcli.engine.sweeps.series import Expansion, Series, polynomial
 from gradcli.questions import Question
 from gradcli.questions.calculus import taylor as taylors
 from gradcli.questions.calculus.implicit import implicit
 from gradcli.questions.calculus.point import Point
+
+ROWS = {row.name: row for row in calculus_rows.ROWS}
 
 PAGE = ROOT / "docs/calculus.md"
 SHOWN = [step for block in blocks(PAGE.read_text()) for step in steps(block)]

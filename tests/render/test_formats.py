@@ -14,7 +14,9 @@ from transcripts import in_process
 
 import gradcli
 from gradcli.cli.options import FORMATS
-from gradcli.cli.options.questions import ROWS as QUESTIONS
+from gradcli.cli.options.questions import ROWS
+
+QUESTIONS = [row.name for row in ROWS]
 
 FORMULAS = [
     ("x^2*sin(y) + exp(x*y)", {"x": 1.5, "y": 0.5}),

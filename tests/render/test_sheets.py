@@ -90,7 +90,7 @@ def numbers_in(value: Any) -> list[float]:
 
 
 def test_every_command_is_asked() -> None:
-    assert {asked[0] for asked in ASKED.values()} == set(ROWS)
+    assert {asked[0] for asked in ASKED.values()} == {row.name for row in ROWS}
 
 
 # --- CSV ------------------------------------------------------------------------------------------
