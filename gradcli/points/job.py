@@ -61,16 +61,16 @@ class Job:
         self.output: Output | None = None
         self.key = uuid.uuid4().hex
 
-    def ask(self, point: Mapping[str, Any] | None = None) -> Question:
+    def question(self, point: Mapping[str, Any] | None = None) -> Question:
         """Return the question, at a point."""
-        ask = Question(Program(Source(self.text, self.name)), **self.asked)
-        ask.at.update(point or {})
-        return ask
+        question = Question(Program(Source(self.text, self.name)), **self.asked)
+        question.at.update(point or {})
+        return question
 
     def points(self) -> Points:
         """Return an object that answers the question at points, in this thread."""
-        return Points(self.ask(), self.command, [i.name for i in self.inputs], layout=self.layout,
-                      paired=self.paired)
+        return Points(self.question(), self.command, [i.name for i in self.inputs],
+                      layout=self.layout, paired=self.paired)
 
 
 class Done:

@@ -32,41 +32,42 @@ PERHAPS_WRONG = ("range-value", "range-slope", "digits-cancelled", "part-left-ou
                  "differences-rough")
 
 
-def evaluate(ask: Question) -> Answer:
+def evaluate(question: Question) -> Answer:
     """Return the values of the targets."""
-    run = ask.run()
+    run = question.run()
     results = []
     with run.record:
-        for target in ask.program.targets(run, ask.of, derived=False):
+        for target in question.program.targets(run, question.of, derived=False):
             value = plain_structure(target.tensor)
             told = {"of": target.name, "shape": shape(value), "value": data(value),
-                    "notes": troubles(ask, run, target)}
+                    "notes": troubles(question, run, target)}
             if isinstance(target.tensor, NoGradient):
                 from gradcli.explain.missing.file import of_missing
 
                 told["reasons"] = [
-                    reason(ask, r) for r in of_missing(ask.program, ask.at, run, target.tensor)]
+                    reason(question, r) for r in of_missing(
+                        question.program, question.at, run, target.tensor)]
             results.append(told)
-    return answer(ask, "eval", results)
+    return answer(question, "eval", results)
 
 
-def grad(ask: Question) -> Answer:
+def grad(question: Question) -> Answer:
     """Return gradients of the targets; of one with several elements, that of their sum."""
-    return first_order(ask, "grad", "gradient", gradients)
+    return first_order(question, "grad", "gradient", gradients)
 
 
-def jac(ask: Question) -> Answer:
+def jac(question: Question) -> Answer:
     """Return Jacobians: the shape of each is that of the target, followed by that of the source."""
-    return first_order(ask, "jac", "jacobian", jacobians)
+    return first_order(question, "jac", "jacobian", jacobians)
 
 
-def hess(ask: Question) -> Answer:
+def hess(question: Question) -> Answer:
     """Return Hessians: a block for each pair of sources, and with `eig` the eigenvalues of the
     whole.
     """
     from gradcli.questions.second_order import second_order
 
-    return second_order(ask)
+    return second_order(question)
 
 
 def failed(found: Answer, strict: bool) -> bool:

@@ -20,32 +20,33 @@ if TYPE_CHECKING:
     from gradcli.questions.question import Question
 
 
-def gradients(ask: Question, run: Run, target: Target, bindings: Sequence[Binding],
+def gradients(question: Question, run: Run, target: Target, bindings: Sequence[Binding],
               emit: bool = False) -> list[Any]:
     """Return per source the gradient of the (weighted) sum of the target's elements, or None.
 
     emit: recorded. Raises Unrecorded where it has no recorded form.
     """
-    if ask.mode == "finite" and not emit:
+    if question.mode == "finite" and not emit:
         from gradcli.questions.differences import finite
 
-        return [finite(ask, run, target, b, summed=True) for b in bindings]
+        return [finite(question, run, target, b, summed=True) for b in bindings]
     tensors = parts(target)
-    seeds = [] if ask.output_gradient is None else seeds_of(ask, tensors)
-    sources = [ask.source(run, b) for b in bindings]
+    seeds = [] if question.output_gradient is None else seeds_of(question, tensors)
+    sources = [question.source(run, b) for b in bindings]
 
-    if ask.mode == "reverse":
-        found = calculus.gradient(tensors, sources, seeds=seeds, emit=emit, tensorflow=ask.tf)
+    if question.mode == "reverse":
+        found = calculus.gradient(tensors, sources, seeds=seeds, emit=emit, tensorflow=question.tf)
     elif not emit:
         found = _absorbed(
             [_forward(tensors, seeds, s) for s in sources], sources,
-            lambda spoiled: calculus.gradient(tensors, spoiled, seeds=seeds, tensorflow=ask.tf))
-    elif ask.mode == "forward" and not seeds and len(tensors) == 1 and not any(
+            lambda spoiled: calculus.gradient(tensors, spoiled, seeds=seeds,
+                                              tensorflow=question.tf))
+    elif question.mode == "forward" and not seeds and len(tensors) == 1 and not any(
             t.shape for t in (*tensors, *sources)):
         found = [calculus.jvp(tensors[0], [s], [1.0], emit=True) for s in sources]
     else:
         raise unrecorded()
-    return with_constants(ask, found, tensors, sources, ())
+    return with_constants(question, found, tensors, sources, ())
 
 
 def _absorbed(found: list[Any], sources: Sequence[Tensor],
@@ -60,12 +61,12 @@ def _absorbed(found: list[Any], sources: Sequence[Tensor],
     return found
 
 
-def with_constants(ask: Question, found: list[Any], tensors: Sequence[Tensor],
+def with_constants(question: Question, found: list[Any], tensors: Sequence[Tensor],
                     sources: Sequence[Tensor], shape: Sequence[int]) -> list[Any]:
     """Return the derivatives with 0 for None where the target is itself a derivative and does not
     depend on the source. shape: of the target, of a Jacobian.
     """
-    if ask.tf or not ask.noted or not (record := records.current()).derived:
+    if question.tf or not question.noted or not (record := records.current()).derived:
         return found
     from gradcli.engine.sweeps import constant
 
@@ -97,48 +98,48 @@ def _weighted(rows: Any, weight: Any, target_shape: Sequence[int]) -> Any:
     return plain(np.tensordot(weights, rows, axes=len(target_shape)))
 
 
-def jacobians(ask: Question, run: Run, target: Target, bindings: Sequence[Binding],
+def jacobians(question: Question, run: Run, target: Target, bindings: Sequence[Binding],
               emit: bool = False) -> list[Any]:
     """Return per source the Jacobian, target shape + source shape, or None. emit: as for gradients.
     """
-    if ask.mode == "finite" and not emit:
+    if question.mode == "finite" and not emit:
         from gradcli.questions.differences import finite
 
-        return [finite(ask, run, target, b, summed=False) for b in bindings]
-    tensor, sources = tensor_of(target), [ask.source(run, b) for b in bindings]
+        return [finite(question, run, target, b, summed=False) for b in bindings]
+    tensor, sources = tensor_of(target), [question.source(run, b) for b in bindings]
 
     def by(mode: str, sources: Sequence[Tensor]) -> list[Any]:
         return calculus.jacobian(tensor, sources, mode=mode, emit=emit,
-                                 sparse=ask.sparse and not emit, each=ask.each)
+                                 sparse=question.sparse and not emit, each=question.each)
 
-    if ask.mode == "reverse":
+    if question.mode == "reverse":
         found = by("auto", sources)
     elif not emit:
         found = _absorbed(by("forward", sources), sources, lambda spoiled: by("reverse", spoiled))
     else:
         raise unrecorded()
-    return with_constants(ask, found, [tensor], sources, tensor.shape)
+    return with_constants(question, found, [tensor], sources, tensor.shape)
 
 
-def hessian(ask: Question, run: Run, target: Target, bindings: Sequence[Binding],
+def hessian(question: Question, run: Run, target: Target, bindings: Sequence[Binding],
             emit: bool = False) -> calculus.Hessian:
     """Return second derivatives by the mode that was asked for; None where the first one is. emit:
     as for gradients.
     """
-    if ask.mode == "finite":
+    if question.mode == "finite":
         if emit:
             raise unrecorded()
         from gradcli.questions.differences import finite_hessian
 
         found = calculus.Hessian()
         found.blocks.update({
-            (i, j): finite_hessian(ask, run, target, row, column)
+            (i, j): finite_hessian(question, run, target, row, column)
             for i, row in enumerate(bindings) for j, column in enumerate(bindings)})
         return found
     return calculus.hessian(
-        tensor_of(target), [ask.source(run, b) for b in bindings],
-        mode="forward" if ask.mode == "reverse" else "reverse", emit=emit,
-        sparse=ask.sparse and not emit, each=ask.each)
+        tensor_of(target), [question.source(run, b) for b in bindings],
+        mode="forward" if question.mode == "reverse" else "reverse", emit=emit,
+        sparse=question.sparse and not emit, each=question.each)
 
 
 def unrecorded() -> Exception:

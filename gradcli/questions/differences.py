@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from gradcli.base.errors import Diagnostic, GradcliError
 from gradcli.base.lazy import np, quiet
 from gradcli.engine import calculus
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
     from gradcli.questions.question import Question
 
 
-def finite(ask: Question, run: Run, target: Target, binding: Binding, *, summed: bool) -> Any:
+def finite(question: Question, run: Run, target: Target, binding: Binding, *, summed: bool) -> Any:
     """Return difference quotients of the whole program in every element of one source.
 
     summed: of the weighted sum of the target's elements, else of each. None for an unwatched or
@@ -30,39 +32,40 @@ def finite(ask: Question, run: Run, target: Target, binding: Binding, *, summed:
     computed, E0836 for one that is assigned.
     """
     return _slopes(
-        ask, run, target, [binding], lambda x: _value_at(ask, target, binding, x, summed))
+        question, run, target, [binding], lambda x: _value_at(question, target, binding, x, summed))
 
 
-def finite_hessian(ask: Question, run: Run, target: Target, row: Binding, column: Binding) -> Any:
+def finite_hessian(question: Question, run: Run, target: Target, row: Binding,
+                   column: Binding) -> Any:
     """Return differences of exact gradients: an independent check of the second order alone."""
-    if not ask.watched(run, row):
+    if not question.watched(run, row):
         return None
 
     def gradient_at(x: Any) -> Any:
-        moved = ask.run({column.name: x})
+        moved = question.run({column.name: x})
         with moved.record:
-            again = ask.same_target(moved, target)
-            source = ask.program.sources(moved, [row.name])[0]
+            again = question.same_target(moved, target)
+            source = question.program.sources(moved, [row.name])[0]
             g = calculus.gradient(parts(again), [source.value])[0]
         return zeros(shape_of(row.value.value)) if g is None else g
 
-    return _slopes(ask, run, target, [row, column], gradient_at)
+    return _slopes(question, run, target, [row, column], gradient_at)
 
 
-def _slopes(ask: Question, run: Run, target: Target, bindings: Sequence[Binding],
+def _slopes(question: Question, run: Run, target: Target, bindings: Sequence[Binding],
             f: Callable[[Any], Any]) -> Any:
     """Return slopes in the last of the bindings."""
     binding = bindings[-1]
     if binding.kind == "computed":
         raise GradcliError(Diagnostic(
             "E0212", f"differences need a value that can be changed; `{binding.name}` is computed",
-            span=binding.span, source=ask.program.source,
+            span=binding.span, source=question.program.source,
             help="name a variable or an input with --wrt"))
     value = binding.value.value
-    if not ask.watched(run, binding) or not is_float(value):
+    if not question.watched(run, binding) or not is_float(value):
         return None
     if binding.kind == "variable":
-        _check_free(ask, target, binding)
+        _check_free(question, target, binding)
     with quiet():
         found, doubt = _slopes_at(value, f)
         here = f(value)
@@ -74,22 +77,23 @@ def _slopes(ask: Question, run: Run, target: Target, bindings: Sequence[Binding]
     return found
 
 
-def rough(ask: Question, run: Run, target: Target, *bindings: Binding) -> list[Note]:
+def rough(question: Question, run: Run, target: Target, *bindings: Binding) -> list[Note]:
     """Return a note on differences that are in doubt."""
     doubt = run.keeps("rough").get((target.name, *[b.name for b in bindings])) if (
-        ask.mode == "finite") else None
+        question.mode == "finite") else None
     return [Note("differences-rough", f"differences are not good enough there: {doubt}",
                  target.span)] if doubt else []
 
 
-def _check_free(ask: Question, target: Target, binding: Binding) -> None:
+def _check_free(question: Question, target: Target, binding: Binding) -> None:
     """Raise E0836 for a variable that the file assigns before the target reads it."""
-    run = ask.run(explain=False)
+    run = question.run(explain=False)
     again = run.bindings[binding.name][0]
     if run.assigned(again):
         from gradcli.questions.states import check_free
 
-        check_free(ask, run, ask.same_target(run, target), [again], "a difference quotient")
+        check_free(question, run, question.same_target(run, target), [again],
+                   "a difference quotient")
 
 
 def _slopes_at(value: Any, f: Callable[[Any], Any]) -> tuple[Any, str]:
@@ -115,15 +119,15 @@ def _slopes_at(value: Any, f: Callable[[Any], Any]) -> tuple[Any, str]:
     return stacked.reshape(stacked.shape[:-1] + shape), doubt
 
 
-def _value_at(ask: Question, target: Target, binding: Binding, x: Any, summed: bool) -> Any:
-    run = ask.run({binding.name: x})
+def _value_at(question: Question, target: Target, binding: Binding, x: Any, summed: bool) -> Any:
+    run = question.run({binding.name: x})
     with run.record:
-        again = ask.same_target(run, target)
+        again = question.same_target(run, target)
         if not summed:
             value = tensor_of(again).value
             return value if shape_of(value) or is_complex(value) else float(value)
         tensors = parts(again)
-        weights = seeds_of(ask, tensors) or [1.0] * len(tensors)
+        weights = seeds_of(question, tensors) or [1.0] * len(tensors)
     total = 0.0
     for t, weight in zip(tensors, weights, strict=True):
         part = t.value * weight
@@ -131,25 +135,25 @@ def _value_at(ask: Question, target: Target, binding: Binding, x: Any, summed: b
     return total
 
 
-def verify(ask: Question, run: Run, target: Target, bindings: list[Binding], sources: list[Answer],
-           field: str) -> None:
+def verify(question: Question, run: Run, target: Target, bindings: list[Binding],
+           sources: list[Answer], field: str) -> None:
     """Add to each source that has a derivative what differences say of it."""
     largest = max([_largest(t.value) for t in parts(target)], default=0.0)
     for binding, source in zip(bindings, sources, strict=True):
-        _compare(source, field, binding, largest, lambda binding=binding: finite(  # type: ignore[misc]
-            ask, run, target, binding, summed=field == "gradient"))
+        _compare(source, field, binding, largest, partial(
+            finite, question, run, target, binding, summed=field == "gradient"))
 
 
-def verify_blocks(ask: Question, run: Run, target: Target, bindings: list[Binding],
+def verify_blocks(question: Question, run: Run, target: Target, bindings: list[Binding],
                   blocks: list[Answer]) -> None:
     """Add to each block of a Hessian what differences of gradients say of it."""
     by_name = {b.name: b for b in bindings}
     for block in blocks:
         row, column = by_name[block["row"]], by_name[block["col"]]
         with quiet():
-            g = calculus.gradient(parts(target), [ask.source(run, row)])[0]
-        _compare(block, "hessian", column, _largest(0.0 if g is None else g), lambda row=row,  # type: ignore[misc]
-                 column=column: finite_hessian(ask, run, target, row, column))
+            g = calculus.gradient(parts(target), [question.source(run, row)])[0]
+        _compare(block, "hessian", column, _largest(0.0 if g is None else g), partial(
+            finite_hessian, question, run, target, row, column))
 
 
 def _compare(part: Answer, field: str, binding: Binding, largest: float,

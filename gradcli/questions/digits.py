@@ -80,18 +80,19 @@ def _grown_of_arrays(entry: Entry) -> float:
     return min(float(np.max(grown, initial=0.0)) * part, INFINITE)
 
 
-def of_value(ask: Question, run: Run, target: Target) -> list[Note]:
+def of_value(question: Question, run: Run, target: Target) -> list[Note]:
     """Return what the digits of a value are worth, if some cancelled."""
-    found = _cancelled(ask, run, target)
+    found = _cancelled(question, run, target)
     if found is None:
         return []
     from gradcli.questions import retrying
 
-    told: list[Note] = found.of_value(retrying.of_value(ask, run, target))
+    told: list[Note] = found.of_value(retrying.of_value(question, run, target))
     return told
 
 
-def _cancelled(ask: Question, run: Run, target: Target, order: int = 0, share: float = 1.0) -> Any:
+def _cancelled(question: Question, run: Run, target: Target, order: int = 0,
+               share: float = 1.0) -> Any:
     """Return what knows the operations that show rounding; None if all together they make it less
     than LARGE. A derivative is about as many times steeper than the value as its order says. share:
     how large it is beside its parts.
@@ -104,41 +105,43 @@ def _cancelled(ask: Question, run: Run, target: Target, order: int = 0, share: f
     if _cancelled not in made:
         from gradcli.explain.numbers.cancelled import Cancelled
 
-        made[_cancelled] = Cancelled(run, parts(target), ask.program.source)
+        made[_cancelled] = Cancelled(run, parts(target), question.program.source)
     return made[_cancelled]
 
 
-def of_derivative(ask: Question, run: Run, target: Target, binding: Binding, g: Any, field: str
+def of_derivative(question: Question, run: Run, target: Target, binding: Binding, g: Any, field: str
                   ) -> list[Note]:
     """Return what the digits of a derivative are worth, if some cancelled: there, or between its
     parts, which are about as large as a quotient of value and source.
     """
-    found = None if ask.output_gradient is not None else _of_parts(
-        ask, run, target, 1, g, binding.value.value)
+    found = None if question.output_gradient is not None else _of_parts(
+        question, run, target, 1, g, binding.value.value)
     if found is None:
         return []
     from gradcli.questions import retrying
 
     told: list[Note] = found.of(binding.value, g, retrying.of_derivative(
-        ask, run, target, binding.name, field))
+        question, run, target, binding.name, field))
     return told
 
 
-def of_second(ask: Question, run: Run, target: Target, row: Binding, column: Binding, block: Any
-              ) -> list[Note]:
+def of_second(question: Question, run: Run, target: Target, row: Binding, column: Binding,
+              block: Any) -> list[Note]:
     """Return the same of a second derivative."""
     x, y = row.value.value, column.value.value
-    found = _of_parts(ask, run, target, 2, block, x * y if type(x) is type(y) is float else None)
+    found = _of_parts(question, run, target, 2, block,
+                      x * y if type(x) is type(y) is float else None)
     if found is None:
         return []
     from gradcli.questions import retrying
 
-    told: list[Note] = found.of_second(ask.source(run, row), ask.source(run, column), block,
-                                       retrying.of_second(ask, run, target, row.name, column.name))
+    told: list[Note] = found.of_second(
+        question.source(run, row), question.source(run, column), block,
+        retrying.of_second(question, run, target, row.name, column.name))
     return told
 
 
-def _of_parts(ask: Question, run: Run, target: Target, order: int, g: Any, x: Any) -> Any:
+def _of_parts(question: Question, run: Run, target: Target, order: int, g: Any, x: Any) -> Any:
     """Return what knows the operations that show rounding, those of a derivative among them: its
     parts are about as large as a quotient of the value and x. None if there can be none.
     """
@@ -147,4 +150,4 @@ def _of_parts(ask: Question, run: Run, target: Target, order: int, g: Any, x: An
     if type(x) is type(g) is type(value) is float and x and value and (
             abs(g * x) < abs(value) and len(run.record.compact()) <= MOST_ENTRIES):
         share = abs(g * x / value)
-    return _cancelled(ask, run, target, order, share)
+    return _cancelled(question, run, target, order, share)

@@ -22,44 +22,44 @@ if TYPE_CHECKING:
     Derivatives = Callable[[Question, Run, Target, list[Binding]], list[Any]]
 
 
-def first_order(ask: Question, command: str, field: str, derivatives: Derivatives) -> Answer:
+def first_order(question: Question, command: str, field: str, derivatives: Derivatives) -> Answer:
     """Return one result per target, in it one item per source."""
     def of(run: Run, target: Target, bindings: list[Binding]) -> Answer:
         tensors = tensors_of(target)
         value = plain_structure(target.tensor)
         count = sum([calculus.size(t.shape) for t in tensors])
         several = command == "grad" and count != 1
-        found = derivatives(ask, run, target, bindings)
-        common = troubles(ask, run, target)
-        common += moved(ask, run, target, bindings)
+        found = derivatives(question, run, target, bindings)
+        common = troubles(question, run, target)
+        common += moved(question, run, target, bindings)
         if several:
             from gradcli.explain import notes
 
-            common.append(note(ask, notes.summed(target.name, count, target.span)))
+            common.append(note(question, notes.summed(target.name, count, target.span)))
         sources = [
-            _source(ask, run, target, binding, g, field)
+            _source(question, run, target, binding, g, field)
             for binding, g in zip(bindings, found, strict=True)]
-        if ask.verify:
+        if question.verify:
             from gradcli.questions.differences import verify
 
-            verify(ask, run, target, bindings, sources, field)
+            verify(question, run, target, bindings, sources, field)
         return {"of": target.name, "shape": shape(value), "value": data(value),
                 "summed": several, "sources": sources, "notes": common}
 
-    return answer(ask, command, each_target(ask, of))
+    return answer(question, command, each_target(question, of))
 
 
-def each_target(ask: Question, work: Callable[[Run, Target, list[Binding]], Answer]
+def each_target(question: Question, work: Callable[[Run, Target, list[Binding]], Answer]
                 ) -> list[Answer]:
     """Run the program; what `work` says of each target, given the sources, in its record."""
-    run = ask.run()
+    run = question.run()
     with run.record:
-        targets = ask.program.targets(run, ask.of)
-        bindings = ask.program.sources(run, ask.wrt)
+        targets = question.program.targets(run, question.of)
+        bindings = question.program.sources(run, question.wrt)
         return [work(run, target, bindings) for target in targets]
 
 
-def _source(ask: Question, run: Run, target: Target, binding: Binding, g: Any, field: str
+def _source(question: Question, run: Run, target: Target, binding: Binding, g: Any, field: str
             ) -> Answer:
     value = binding.value.value
     reasons: list[Answer] = []
@@ -68,21 +68,22 @@ def _source(ask: Question, run: Run, target: Target, binding: Binding, g: Any, f
         from gradcli.explain.notes import requested_zero
         from gradcli.questions.causes import causes
 
-        why = causes(ask, run, target, binding)
-        reasons = [reason(ask, r) for r in why]
-        if ask.unconnected == "zero":
+        why = causes(question, run, target, binding)
+        reasons = [reason(question, r) for r in why]
+        if question.unconnected == "zero":
             whole = shape_of(plain_structure(target.tensor)) if field == "jacobian" else ()
             g = zeros(whole + shape_of(value))
-            found += [note(ask, n) for n in requested_zero(why[0])]
+            found += [note(question, n) for n in requested_zero(why[0])]
     else:
-        found = notes_of_gradient(ask, run, target, binding, seen(g), field)
+        found = notes_of_gradient(question, run, target, binding, seen(g), field)
     source = {
-        "wrt": binding.name, "shape": list(shape_of(value)), **point(ask, run, target, binding),
-        **derivative(field, g, value, ask.sparse), "reasons": reasons, "notes": found}
-    if ask.verbose and field == "gradient":
+        "wrt": binding.name, "shape": list(shape_of(value)),
+        **point(question, run, target, binding),
+        **derivative(field, g, value, question.sparse), "reasons": reasons, "notes": found}
+    if question.verbose and field == "gradient":
         from gradcli.questions.path import path_between
 
-        source.update(path_between(ask, run, target, binding, source["notes"]))
+        source.update(path_between(question, run, target, binding, source["notes"]))
     return source
 
 

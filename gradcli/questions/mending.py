@@ -6,9 +6,9 @@ from gradcli.base.errors import GradcliError, Source
 from gradcli.explain.missing.fixes import harms
 from gradcli.lang.running.calls import NoGradient
 from gradcli.lang.running.program import Program
-from gradcli.questions.asked import answered, chosen_questions
 from gradcli.questions.derivatives import gradients
 from gradcli.questions.question import Question
+from gradcli.questions.requests import answered, chosen_requests
 from gradcli.questions.why import explained, sources_of
 
 TYPE_CHECKING = False
@@ -54,10 +54,10 @@ def mended(found: Explained) -> Mended:
         if not more.gained:
             break
         last = more
-    ask = _changed(found, last.text)
-    logged = ask.program.logged_run(ask.at, **ask.options())
+    question = _changed(found, last.text)
+    logged = question.program.logged_run(question.at, **question.options())
     there = [[not isinstance(g, NoGradient) for _, g in answers]
-             for question in chosen_questions(logged) for _, answers in answered(question)]
+             for request in chosen_requests(logged) for _, answers in answered(request)]
     before = {(i, j): not source["reasons"] for i, result in enumerate(found.answer["results"])
               for j, source in enumerate(result["sources"])}
     after = {(i, j): is_there for i, row in enumerate(there) for j, is_there in enumerate(row)}
@@ -81,14 +81,14 @@ def _round(found: Explained) -> Mended:
     left = {(i, j) for i, j, _ in found.mends} - gained
     broken = {(i, j) for i, j, edits in found.mends
               if (i, j) in left and _lost(found, [(i, j, edits)]) is None}
-    return Mended(_edited(found.ask.program.source.text, chosen), gained, lost, left, broken)
+    return Mended(_edited(found.question.program.source.text, chosen), gained, lost, left, broken)
 
 
 def _changed(found: Explained, text: str) -> Question:
     """Return the same questions to a changed program."""
-    ask = found.ask
+    question = found.question
     wrt = [] if found.numbers else [s["wrt"] for s in found.answer["results"][0]["sources"]]
-    return ask.replaced(program=Program(Source(text, ask.program.source.name)), wrt=wrt)
+    return question.replaced(program=Program(Source(text, question.program.source.name)), wrt=wrt)
 
 
 def _together(mends: Sequence[Mend]) -> list[Mend]:
@@ -121,10 +121,11 @@ def _lost(found: Explained, chosen: Sequence[Mend]) -> Place | None:
     target's value was tried before.
     """
     try:
-        ask, changed = found.ask, _changed(found, _edited(found.ask.program.source.text, chosen))
+        question = found.question
+        changed = _changed(found, _edited(question.program.source.text, chosen))
         there = _there(found, changed)
         if not all(there[i][j] for i, j, _ in chosen) or harms(
-                ask.program, ask.at, found.logged, changed.program):
+                question.program, question.at, found.logged, changed.program):
             return None
         return {(i, j) for i, result in enumerate(found.answer["results"])
                 for j, source in enumerate(result["sources"])
@@ -133,18 +134,18 @@ def _lost(found: Explained, chosen: Sequence[Mend]) -> Place | None:
         return None
 
 
-def _there(found: Explained, ask: Question) -> list[list[bool]]:
+def _there(found: Explained, question: Question) -> list[list[bool]]:
     """Return for each result whether each source has a gradient in a changed program. Raises the
     error that the program ends in.
     """
-    run = ask.run(explain=False)
+    run = question.run(explain=False)
     if found.numbers:
-        log = ask.logged(run).log
+        log = question.logged(run).log
         assert log is not None
         return [[not isinstance(g, NoGradient) for _, g in answers]
                 for number in dict.fromkeys(found.numbers)
-                for _, answers in answered(log.questions[number])]
+                for _, answers in answered(log.requests[number])]
     with run.record:
-        bindings = sources_of(ask, run)
-        return [[g is not None for g in gradients(ask, run, target, bindings)]
-                for target in ask.program.targets(run, ask.of)]
+        bindings = sources_of(question, run)
+        return [[g is not None for g in gradients(question, run, target, bindings)]
+                for target in question.program.targets(run, question.of)]

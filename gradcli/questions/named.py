@@ -25,37 +25,37 @@ if TYPE_CHECKING:
     Form = Callable[[Sequence[Any]], Any]
 
 
-def named(ask: Question, what: str, run: Run, target: Target, varies: Sequence[str] | None = None
-          ) -> tuple[list[Any], Form]:
+def named(question: Question, what: str, run: Run, target: Target,
+          varies: Sequence[str] | None = None) -> tuple[list[Any], Form]:
     """Return derivatives as tensors, plain values or None, and the form of their values; within
     `run.record`.
 
     what: "gradient", "jacobian" or "hessian". varies: names of what is another value at other
     points, for which the answer is recorded then. Raises Unrecorded where that cannot be.
     """
-    return NAMED[what](ask, run, target, ask.program.sources(run, ask.wrt), varies)
+    return NAMED[what](question, run, target, question.program.sources(run, question.wrt), varies)
 
 
-def _gradient(ask: Question, run: Run, target: Target, sources: list[Binding],
+def _gradient(question: Question, run: Run, target: Target, sources: list[Binding],
               varies: Sequence[str] | None) -> tuple[list[Any], Form]:
-    return gradients(ask, run, target, sources, varies is not None), _by_source(sources)
+    return gradients(question, run, target, sources, varies is not None), _by_source(sources)
 
 
-def _jacobian(ask: Question, run: Run, target: Target, sources: list[Binding],
+def _jacobian(question: Question, run: Run, target: Target, sources: list[Binding],
               varies: Sequence[str] | None) -> tuple[list[Any], Form]:
     if varies is None:
-        return jacobians(ask, run, target, sources), _by_source(sources)
+        return jacobians(question, run, target, sources), _by_source(sources)
     from gradcli.engine.sparse.recorded import Matrix
 
-    y, xs = tensor_of(target), [ask.source(run, s) for s in sources]
+    y, xs = tensor_of(target), [question.source(run, s) for s in sources]
     smooth = [x.id is not None and is_float(x.value) for x in xs]
     wanted = [x for x, s in zip(xs, smooth, strict=True) if s]
     open = _open(run, varies)
-    if open is None or not (ask.sparse or _compresses([y], wanted, open)):
-        found, by_source = jacobians(ask, run, target, sources, emit=True), _by_source(sources)
-        return found, by_source if not ask.sparse else lambda values: by_source(
+    if open is None or not (question.sparse or _compresses([y], wanted, open)):
+        found, by_source = jacobians(question, run, target, sources, emit=True), _by_source(sources)
+        return found, by_source if not question.sparse else lambda values: by_source(
             [_triples(v, y, x) for v, x in zip(values, xs, strict=True)])
-    matrix = Matrix([y], wanted, ask.sparse, open=open)
+    matrix = Matrix([y], wanted, question.sparse, open=open)
 
     def form(values: Sequence[Any]) -> Any:
         blocks = iter(matrix.blocks(values)[0])
@@ -64,19 +64,19 @@ def _jacobian(ask: Question, run: Run, target: Target, sources: list[Binding],
     return matrix.tensors, form
 
 
-def _hessian(ask: Question, run: Run, target: Target, sources: list[Binding],
+def _hessian(question: Question, run: Run, target: Target, sources: list[Binding],
              varies: Sequence[str] | None) -> tuple[list[Any], Form]:
     if varies is None:
-        blocks = hessian(ask, run, target, sources).blocks
+        blocks = hessian(question, run, target, sources).blocks
         return [*blocks.values()], lambda values: _by_pair(
             sources, dict(zip(blocks, values, strict=True)))
     every = [(i, j) for i in range(len(sources)) for j in range(len(sources))]
-    xs = [ask.source(run, s) for s in sources]
+    xs = [question.source(run, s) for s in sources]
 
     def recorded() -> tuple[list[Any], Form]:
-        blocks = hessian(ask, run, target, sources, emit=True).blocks
+        blocks = hessian(question, run, target, sources, emit=True).blocks
         return [blocks[place] for place in every], lambda values: _by_pair(sources, {
-            (i, j): _triples(v, xs[i], xs[j]) if ask.sparse else v
+            (i, j): _triples(v, xs[i], xs[j]) if question.sparse else v
             for (i, j), v in zip(every, values, strict=True)})
 
     if _open(run, varies) is None:
@@ -90,16 +90,16 @@ def _hessian(ask: Question, run: Run, target: Target, sources: list[Binding],
     rows = [i for i, g in enumerate(first) if g is not None]
     slopes, wanted = [first[i] for i in rows], [xs[i] for i in rows]
     open = _open(run, varies)
-    if open is None or not (ask.sparse or _compresses(slopes, wanted, open)):
+    if open is None or not (question.sparse or _compresses(slopes, wanted, open)):
         return recorded()
-    matrix = Matrix(slopes, wanted, ask.sparse, symmetric=True, open=open)
+    matrix = Matrix(slopes, wanted, question.sparse, symmetric=True, open=open)
 
     def form(values: Sequence[Any]) -> Any:
         found: dict[tuple[int, int], Any] = dict.fromkeys(every)
         for i, line in zip(rows, matrix.blocks(values), strict=True):
             found.update({(i, j): block for j, block in zip(rows, line, strict=True)})
         for i, j in constant:
-            found[i, j] = empty(xs[i].shape, xs[j].shape) if ask.sparse else zeros(
+            found[i, j] = empty(xs[i].shape, xs[j].shape) if question.sparse else zeros(
                 xs[i].shape + xs[j].shape)
         return _by_pair(sources, found)
 

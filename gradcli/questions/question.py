@@ -147,17 +147,17 @@ class Question:
         return tensor if self.watched(run, binding) else leaf(tensor.value)
 
 
-def answer(ask: Question, command: str, results: list[Answer]) -> Answer:
+def answer(question: Question, command: str, results: list[Answer]) -> Answer:
     """Return the outermost object. `lines`, the text where the reasons point, is for people only:
     JSON leaves it out.
     """
-    whole = {"schema": 1, "command": command, "file": ask.program.source.name, "mode": ask.mode,
-             "results": results}
+    whole = {"schema": 1, "command": command, "file": question.program.source.name,
+             "mode": question.mode, "results": results}
     found = [r for result in results
              for part in (result, *result.get("sources", ()), *result.get("blocks", ()))
              for r in part.get("reasons", ())]
     if found:
-        whole["lines"] = lines(ask.program.source, found)
+        whole["lines"] = lines(question.program.source, found)
     return whole
 
 
@@ -171,18 +171,18 @@ def tensors_of(target: Target) -> list[Tensor]:
     return [leaf(value if is_number(value) else 0.0)]
 
 
-def seeds_of(ask: Question, tensors: Sequence[Tensor]) -> list[Any]:
+def seeds_of(question: Question, tensors: Sequence[Tensor]) -> list[Any]:
     """Return --output-gradient as one weight per target; empty if it is not given. Raises E0301 for
     one that does not fit its target.
     """
-    found = _weights(ask, tensors)
+    found = _weights(question, tensors)
     for t, weight in zip(tensors, found, strict=False):
         seed_of(t, weight)
     return found
 
 
-def _weights(ask: Question, tensors: Sequence[Tensor]) -> list[Any]:
-    weights = ask.output_gradient
+def _weights(question: Question, tensors: Sequence[Tensor]) -> list[Any]:
+    weights = question.output_gradient
     if weights is None:
         return []
     if len(tensors) == 1:
@@ -197,28 +197,28 @@ def _weights(ask: Question, tensors: Sequence[Tensor]) -> list[Any]:
     return [float(w) if shape_of(w) == () else w for w in given]
 
 
-def place(ask: Question, span: Span | None) -> Answer:
+def place(question: Question, span: Span | None) -> Answer:
     """Return lines and columns from 1, ends exclusive; None without a place."""
     if span is None:
         return {"line": None, "column": None, "end_line": None, "end_column": None}
-    line, column = ask.program.source.position(span[0])
-    end_line, end_column = ask.program.source.position(span[1])
+    line, column = question.program.source.position(span[0])
+    end_line, end_column = question.program.source.position(span[1])
     return {"line": line, "column": column, "end_line": end_line, "end_column": end_column}
 
 
-def reason(ask: Question, why: Reason) -> Answer:
+def reason(question: Question, why: Reason) -> Answer:
     """Return a cause of None as data."""
     related = []
     for span, message in why.related:
-        line, column = ask.program.source.position(span[0])
+        line, column = question.program.source.position(span[0])
         related.append({"line": line, "column": column, "message": message})
-    return {"code": why.code, "message": why.message, **place(ask, why.span),
+    return {"code": why.code, "message": why.message, **place(question, why.span),
             "related": related, "fix": why.fix, "fix_works": why.fix_works}
 
 
-def note(ask: Question, what: Note) -> Answer:
+def note(question: Question, what: Note) -> Answer:
     """Return a note as data."""
-    at = place(ask, what.span)
+    at = place(question, what.span)
     return {"code": what.code, "message": what.message, "line": at["line"],
             "column": at["column"]}
 

@@ -17,9 +17,9 @@ from gradcli.lang.running.calls import NoGradient
 from gradcli.lang.running.program import Program
 from gradcli.lang.running.run import Target, parts
 from gradcli.ops.values import shape_of
-from gradcli.questions.asked import names_of, states_of
 from gradcli.questions.derivatives import gradients, hessian, jacobians, total
 from gradcli.questions.question import Question, seeds_of, tensors, tensors_of
+from gradcli.questions.requests import names_of, states_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from gradcli.explain.catalogue import Note
     from gradcli.explain.numbers.trials import Again
-    from gradcli.lang.running.log import Asked
+    from gradcli.lang.running.log import LoggedRequest
     from gradcli.lang.running.run import Binding, Run, Target
 
     Answered = tuple[list[Any], Any, Callable[[], list[Note]]]
@@ -37,17 +37,17 @@ if TYPE_CHECKING:
 PER_STEP = 20
 
 
-def of_value(ask: Question, run: Run, target: Target) -> Trials:
+def of_value(question: Question, run: Run, target: Target) -> Trials:
     """Return what tries rewrites for the value of a target."""
     def asked(other: Question, found: Run, made: Target) -> Answered:
         tensors = tensors_of(made)
         return [t.value for t in tensors], None, lambda: nonfinite.of_value(
             found, tensors, other.program.source)
 
-    return _trials(ask, run, _named(ask, run, target, [], asked), None, target)
+    return _trials(question, run, _named(question, run, target, [], asked), None, target)
 
 
-def of_derivative(ask: Question, run: Run, target: Target, name: str, field: str) -> Trials:
+def of_derivative(question: Question, run: Run, target: Target, name: str, field: str) -> Trials:
     """Return the same for a gradient or Jacobian in a name."""
     def asked(other: Question, found: Run, made: Target) -> Answered:
         (binding,) = other.program.sources(found, [name])
@@ -63,10 +63,10 @@ def of_derivative(ask: Question, run: Run, target: Target, name: str, field: str
 
         return [t.value for t in tensors_of(made)], g, notes
 
-    return _trials(ask, run, _named(ask, run, target, [name], asked), name, target)
+    return _trials(question, run, _named(question, run, target, [name], asked), name, target)
 
 
-def of_second(ask: Question, run: Run, target: Target, row: str, column: str) -> Trials:
+def of_second(question: Question, run: Run, target: Target, row: str, column: str) -> Trials:
     """Return the same for a block of a Hessian."""
     def asked(other: Question, found: Run, made: Target) -> Answered:
         sources = other.program.sources(found, list(dict.fromkeys((row, column))))
@@ -86,12 +86,12 @@ def of_second(ask: Question, run: Run, target: Target, row: str, column: str) ->
     trials = run.keeps("trials")
     nearby = trials.get((target.name, row))
     if nearby is None:
-        nearby = trials[target.name, row] = of_derivative(ask, run, target, row, "gradient")
-    return _trials(ask, run, _named(ask, run, target, [row, column], asked),
+        nearby = trials[target.name, row] = of_derivative(question, run, target, row, "gradient")
+    return _trials(question, run, _named(question, run, target, [row, column], asked),
                    row if row == column else None, target, 2, nearby)
 
 
-def beside(ask: Question, run: Run, target: Target, binding: Binding, order: int
+def beside(question: Question, run: Run, target: Target, binding: Binding, order: int
            ) -> Callable[[Any], list[tuple[list[float], float]]]:
     """Return a function of a name's value to the values of a target and its derivatives in that
     name, order by order, and how far rounding may have moved each order. Behind the first they are
@@ -108,8 +108,8 @@ def beside(ask: Question, run: Run, target: Target, binding: Binding, order: int
                          if g is not None]
         return levels, None, list
 
-    again = _named(ask, run, target, [binding.name], asked)
-    return lambda moved: again(ask.program.source.text, {binding.name: moved})[0]
+    again = _named(question, run, target, [binding.name], asked)
+    return lambda moved: again(question.program.source.text, {binding.name: moved})[0]
 
 
 def _weighted(tensor: Tensor) -> Tensor:
@@ -118,20 +118,20 @@ def _weighted(tensor: Tensor) -> Tensor:
     return tensor*np.cos(np.arange(n) + 0.5).reshape(tensor.shape) if tensor.shape else tensor
 
 
-def of_question(ask: Question, logged: Run, question: Asked, item: int) -> Trials:
+def of_request(question: Question, logged: Run, request: LoggedRequest, item: int) -> Trials:
     """Return the same for an answer to a question of the file; item: which of its answers."""
     assert logged.log is not None
-    number = next(k for k, one in enumerate(logged.log.questions) if one is question)
+    number = next(k for k, one in enumerate(logged.log.requests) if one is request)
 
     def again(text: str, moved: Mapping[str, Any]) -> Answered:
-        found = _changed(ask, logged, text).logged_run({**ask.at, **moved}, until=number,
-                                                       **ask.options())
-        questions = found.log.questions if found.log is not None else []
-        answers = flatten(questions[number].found) if number < len(questions) else []
+        found = _changed(question, logged, text).logged_run({**question.at, **moved}, until=number,
+                                                            **question.options())
+        requests = found.log.requests if found.log is not None else []
+        answers = flatten(requests[number].found) if number < len(requests) else []
         if item >= len(answers):
             raise error("E0401", "the question was not reached")
-        targets = [t.read() for t in flatten(questions[number].targets) if isinstance(t, Tensor)]
-        source, g = flatten(questions[number].sources)[item], answers[item]
+        targets = [t.read() for t in flatten(requests[number].targets) if isinstance(t, Tensor)]
+        source, g = flatten(requests[number].sources)[item], answers[item]
 
         def notes() -> list[Note]:
             with found.record:
@@ -141,32 +141,32 @@ def of_question(ask: Question, logged: Run, question: Asked, item: int) -> Trial
         return [t.value for t in targets], None if isinstance(g, NoGradient) else value_of(
             g), notes
 
-    trials, source = _trials(ask, logged, again), flatten(question.sources)[item]
-    ids = states_of(logged, source, question)
+    trials, source = _trials(question, logged, again), flatten(request.sources)[item]
+    ids = states_of(logged, source, request)
     for name in trials.at:
-        if ids == {logged.bindings[name][0].value.id} and _first_states(logged, question.last):
+        if ids == {logged.bindings[name][0].value.id} and _first_states(logged, request.last):
             trials.wrt = name
-            trials.of = names_of(ask, logged, question, 0, flatten(question.targets),
+            trials.of = names_of(question, logged, request, 0, flatten(request.targets),
                                  "the target")[0]
     return trials
 
 
-def of_printed(ask: Question, logged: Run, number: int, item: int, value: Any,
+def of_printed(question: Question, logged: Run, number: int, item: int, value: Any,
                why: Callable[[Run, list[Tensor], Source], list[Note]]) -> Trials:
     """Return the same for a value that a file prints: of its print of this number the one at
     `item`. why: tells of tensors of a run why they are no finite numbers.
     """
     def again(text: str, moved: Mapping[str, Any]) -> Answered:
         prints: list[Any] = []
-        found = _changed(ask, logged, text).logged_run(
-            {**ask.at, **moved}, prints.append, **ask.options())
+        found = _changed(question, logged, text).logged_run(
+            {**question.at, **moved}, prints.append, **question.options())
         if number >= len(prints):
             raise error("E0401", "the print was not reached")
         made = tensors(prints[number].values[item])
         return [t.value for t in made], None, lambda: why(
             found, made, Source(text))
 
-    trials = _trials(ask, logged, again)
+    trials = _trials(question, logged, again)
     if tensors(value)[1:] == [] and _first_states(logged):
         trials.of = next((name for name, bindings in logged.bindings.items()
                           if any(b.value is t for b in bindings for t in tensors(value))),
@@ -179,22 +179,22 @@ def _first_states(logged: Run, last: float = math.inf) -> bool:
     return logged.log is not None and all(state.after > last for state in logged.log.states)
 
 
-def _changed(ask: Question, run: Run, text: str) -> Program:
-    if text == ask.program.source.text:
-        return ask.program
+def _changed(question: Question, run: Run, text: str) -> Program:
+    if text == question.program.source.text:
+        return question.program
     kept = run.keeps("changed")     # the last one, parsed once for all points
     if text not in kept:
         kept.clear()
-        kept[text] = Program(Source(text, ask.program.source.name))
+        kept[text] = Program(Source(text, question.program.source.name))
     program: Program = kept[text]
     return program
 
 
-def _named(ask: Question, run: Run, target: Target, wrt: list[str],
+def _named(question: Question, run: Run, target: Target, wrt: list[str],
            asked: Callable[[Question, Run, Target], Answered]) -> Again:
     def again(text: str, moved: Mapping[str, Any]) -> Answered:
-        other = ask.replaced(program=_changed(ask, run, text), at={**ask.at, **moved}, wrt=wrt,
-                             sparse=False)
+        other = question.replaced(program=_changed(question, run, text),
+                                  at={**question.at, **moved}, wrt=wrt, sparse=False)
         found = other.run(explain=False)
         with found.record:
             return asked(other, found, other.same_target(found, target))
@@ -202,11 +202,11 @@ def _named(ask: Question, run: Run, target: Target, wrt: list[str],
     return again
 
 
-def _value(ask: Question, run: Run, target: Target) -> Again:
+def _value(question: Question, run: Run, target: Target) -> Again:
     """Return the value alone. A point is computed once: the notes of all sources and blocks look at
     the same ones.
     """
-    asked = _named(ask, run, target, [], lambda other, found, made: (
+    asked = _named(question, run, target, [], lambda other, found, made: (
         [t.value for t in tensors_of(made)], None, list))
 
     nearby = run.keeps("nearby")
@@ -226,22 +226,22 @@ def _value(ask: Question, run: Run, target: Target) -> Again:
     return again
 
 
-def _trials(ask: Question, run: Run, again: Again, wrt: str | None = None,
+def _trials(question: Question, run: Run, again: Again, wrt: str | None = None,
             target: Target | None = None, order: int = 1, nearby: Trials | None = None) -> Trials:
     at = {name: value_of(run.bindings[name][0].value)
-          for name in ask.program.default_sources() if name in run.bindings}
+          for name in question.program.default_sources() if name in run.bindings}
     # An operation on an array is some steps.
     elements = sum([size(shape_of(entry[ANS])) for entry in run.record.history()])
-    return Trials(ask.program.source, again, at, run.steps + elements//PER_STEP, wrt,
+    return Trials(question.program.source, again, at, run.steps + elements//PER_STEP, wrt,
                   target.name if target is not None else "", order,
-                  _value(ask, run, target) if target is not None else None, nearby)
+                  _value(question, run, target) if target is not None else None, nearby)
 
 
-def not_finite(ask: Question, run: Run, target: Target, sources: list[int], field: str) -> Any:
+def not_finite(question: Question, run: Run, target: Target, sources: list[int], field: str) -> Any:
     """Return what explains why derivatives of a target are no finite numbers."""
     from gradcli.explain.numbers import nonfinite
 
     tensors, together = parts(target), field == "gradient"
     return nonfinite.NonfiniteGradients(
-        run, tensors, seeds_of(ask, tensors) if together else [], sources, ask.program.source,
-        mode=ask.mode, tensorflow=ask.tf and together)
+        run, tensors, seeds_of(question, tensors) if together else [], sources,
+        question.program.source, mode=question.mode, tensorflow=question.tf and together)

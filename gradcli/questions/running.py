@@ -38,7 +38,7 @@ MAX_EXPLAINED = 20
 MAX_NOTED = 1000
 
 
-def run(ask: Question, each: Callable[[Answer, bool], None] | None = None,
+def run(question: Question, each: Callable[[Answer, bool], None] | None = None,
         progress: Progress | None = None, notes: bool = False) -> Answer:
     """Run the program; what it printed and expected.
 
@@ -53,7 +53,7 @@ def run(ask: Question, each: Callable[[Answer, bool], None] | None = None,
 
     def output(one: Printed) -> None:
         nonlocal count
-        told: Answer = {"line": ask.program.source.position(one.span[0])[0],
+        told: Answer = {"line": question.program.source.position(one.span[0])[0],
                         "values": [_value(v) for v in one.values]}
         count += 1
         waits = len(gaps) < MAX_EXPLAINED and (one.doubtful or any(
@@ -69,12 +69,13 @@ def run(ask: Question, each: Callable[[Answer, bool], None] | None = None,
             each(told, waits)
 
     try:
-        found = ask.program.run(
-            ask.at, output=output, progress=progress, weigh=ask.verbose, **ask.options())
+        found = question.program.run(
+            question.at, output=output, progress=progress, weigh=question.verbose,
+            **question.options())
     except MissingGradients as problem:
         from gradcli.explain.missing.file import complete
 
-        complete(problem, ask.program, ask.at, **ask.options())
+        complete(problem, question.program, question.at, **question.options())
         raise
     # A derivative is about as much steeper as the value. What ran longer leaves a log that nobody
     # looks at, however short the record is that assignments prune.
@@ -82,16 +83,16 @@ def run(ask: Question, each: Callable[[Answer, bool], None] | None = None,
         gaps = sorted({n: (n, told) for n, told in (*gaps, *[
             (n, told) for n, told, _ in held[:MAX_EXPLAINED]])}.values(), key=itemgetter(0))
     if gaps:
-        _explain(ask, gaps, notes)
+        _explain(question, gaps, notes)
     large = bool(held) and extreme(found.record.compact(), [
         b[0].value for b in found.bindings.values() if isinstance(b[0].value, Tensor)],
         [t.value for *_, one in held for v in one.values for t in tensors(v)])
     items = [(item, tensors(v)) for _, told, one in held
              for item, v in zip(told["values"], one.values, strict=True)]
     for item, of in items if notes else ():
-        item["notes"] += sums(ask, found, [t.id for t in of])
+        item["notes"] += sums(question, found, [t.id for t in of])
     if large:
-        far = out_of_range(ask, found, [one for *_, one in held])
+        far = out_of_range(question, found, [one for *_, one in held])
         for (item, _), more in zip(items, far, strict=True):
             item["notes"] += more
     if held:
@@ -99,25 +100,25 @@ def run(ask: Question, each: Callable[[Answer, bool], None] | None = None,
                     and all(told is not p for p in printed)]
     reasons = [r for _, told in gaps for item in told["values"] for r in item["reasons"]]
     return {
-        "schema": 1, "command": "run", "file": ask.program.source.name, "printed": printed,
-        "lines": lines(ask.program.source, reasons),
+        "schema": 1, "command": "run", "file": question.program.source.name, "printed": printed,
+        "lines": lines(question.program.source, reasons),
         "expects": [
-            {"line": ask.program.source.position(e.span[0])[0], "holds": e.holds,
+            {"line": question.program.source.position(e.span[0])[0], "holds": e.holds,
              "left": data(_printable(e.left)), "right": data(_printable(e.right))}
             for e in found.expects],
-        "notes": _notes(ask, found, notes),
+        "notes": _notes(question, found, notes),
         "held": [{"tape": name, **stats} for name, stats in found.held.items()]}
 
 
-def _notes(ask: Question, found: Run, all_: bool) -> list[Answer]:
+def _notes(question: Question, found: Run, all_: bool) -> list[Answer]:
     from gradcli.explain.catalogue import Note
 
-    more = found.shadows() if ask.verbose else []
+    more = found.shadows() if question.verbose else []
     if all_ and found.tapes:
         from gradcli.explain.notes import tapes
 
-        more += tapes(found, ask.program.source)
-    return [note(ask, Note(*said)) for said in dict.fromkeys((*found.notes, *more))]
+        more += tapes(found, question.program.source)
+    return [note(question, Note(*said)) for said in dict.fromkeys((*found.notes, *more))]
 
 
 def _missing(value: Any) -> bool:
@@ -146,7 +147,7 @@ def _printable(value: Any) -> Any:
     return f"<{getattr(plain, 'name', type(plain).__name__)}>"
 
 
-def _explain(ask: Question, gaps: list[tuple[int, Answer]], notes: bool) -> None:
+def _explain(question: Question, gaps: list[tuple[int, Answer]], notes: bool) -> None:
     """Fill in why things are None, NaN, doubtful or 0, from a second run that keeps everything."""
     wanted = dict(gaps)
     seen: list[tuple[int, Answer, list[Any]]] = []
@@ -162,7 +163,7 @@ def _explain(ask: Question, gaps: list[tuple[int, Answer]], notes: bool) -> None
             raise error("E0401", "all that has to be explained has been printed again")
 
     try:
-        again = ask.program.logged_run(ask.at, output, **ask.options())
+        again = question.program.logged_run(question.at, output, **question.options())
     except GradcliError:
         return
     from gradcli.explain.missing.file import of_missing
@@ -171,18 +172,18 @@ def _explain(ask: Question, gaps: list[tuple[int, Answer]], notes: bool) -> None
         for k, (item, value) in enumerate(zip(told["values"], values, strict=True)):
             causes: dict[str, Answer] = {}
             for gap in _gaps(value):
-                for why in of_missing(ask.program, ask.at, again, gap):
-                    causes.setdefault(f"{why.code}{why.message}", reason(ask, why))
+                for why in of_missing(question.program, question.at, again, gap):
+                    causes.setdefault(f"{why.code}{why.message}", reason(question, why))
             item["reasons"] = list(causes.values())
-            lost = lost_digits(ask, again, number, k, value)
+            lost = lost_digits(question, again, number, k, value)
             item["notes"] += lost
             if is_bad(value) and not lost:
-                item["notes"] += nonfinite(ask, again, number, k, value)
-            said = doubtful(ask, again, value)
+                item["notes"] += nonfinite(question, again, number, k, value)
+            said = doubtful(question, again, value)
             item["notes"] += said
             # Why a 0 was absorbed has been said.
             if notes and has_zero(value) and not said and not lost:
-                item["notes"] += zeros(ask, again, value)
+                item["notes"] += zeros(question, again, value)
 
 
 def _gaps(value: Any) -> list[NoGradient]:

@@ -28,61 +28,61 @@ if TYPE_CHECKING:
 MAX_EXPLAINED = 8
 
 
-def second_order(ask: Question) -> Answer:
+def second_order(question: Question) -> Answer:
     """Return one result per target, in it one block per pair of sources."""
-    return answer(ask, "hess", each_target(
-        ask, lambda run, target, bindings: _result(ask, run, target, bindings)))
+    return answer(question, "hess", each_target(
+        question, lambda run, target, bindings: _result(question, run, target, bindings)))
 
 
-def _result(ask: Question, run: Run, target: Target, bindings: list[Binding]) -> Answer:
+def _result(question: Question, run: Run, target: Target, bindings: list[Binding]) -> Answer:
     value = plain_structure(target.tensor)
-    common = troubles(ask, run, target) + moved(ask, run, target, bindings)
+    common = troubles(question, run, target) + moved(question, run, target, bindings)
     told_at = set()
     if run.record.has_kinks() or any(len(run.bindings.get(b.name, ())) > 1 for b in bindings):
         from gradcli.explain import notes
 
         for binding in bindings:
-            for n in (*notes.kinks(run, tensors_of(target), binding.value, ask.program.source,
+            for n in (*notes.kinks(run, tensors_of(target), binding.value, question.program.source,
                                     order=2),
                       *notes.rebound(run, binding)):
                 told_at |= {n.span} if n.code in ("kink", "tie") else set()
-                if note(ask, n) not in common:
-                    common.append(note(ask, n))
+                if note(question, n) not in common:
+                    common.append(note(question, n))
     for binding in bindings:
-        common += [told for n in boundaries(ask, run, target, binding, 2)
-                   for told in [note(ask, n)] if told not in common and n.span not in told_at]
+        common += [told for n in boundaries(question, run, target, binding, 2)
+                   for told in [note(question, n)] if told not in common and n.span not in told_at]
     if any(t.shape for t in tensors_of(target)) or isinstance(target.tensor, list):
         from gradcli.explain import notes
 
         count = sum(calculus.size(t.shape) for t in tensors_of(target))
-        common.append(note(ask, notes.summed(target.name, count, target.span)))
-    found = hessian(ask, run, target, bindings)
-    points = {b.name: point(ask, run, target, b) for b in bindings}
+        common.append(note(question, notes.summed(target.name, count, target.span)))
+    found = hessian(question, run, target, bindings)
+    points = {b.name: point(question, run, target, b) for b in bindings}
     states = {name: one["states"] for name, one in points.items() if "states" in one}
     if run.record.lost:
         from gradcli.explain import notes
 
         for binding in bindings:
-            common += [note(ask, n) for n in notes.lost(
+            common += [note(question, n) for n in notes.lost(
                 run.record, binding.value, binding.name, target.span)]
     result = {
         "of": target.name, "shape": shape(value), "value": data(value),
         "summed": bool(shape(value)), "at": {name: one["at"] for name, one in points.items()},
         **({"states": states} if states else {}),
-        "blocks": _told(ask, run, target, bindings, found), "notes": common}
-    if ask.verify:
+        "blocks": _told(question, run, target, bindings, found), "notes": common}
+    if question.verify:
         from gradcli.questions.differences import verify_blocks
 
-        verify_blocks(ask, run, target, bindings, result["blocks"])
-    if ask.eig:
+        verify_blocks(question, run, target, bindings, result["blocks"])
+    if question.eig:
         result.update(_eigenvalues(bindings, {
             place: block.dense() if hasattr(block, "coordinates") else block
             for place, block in found.blocks.items()}))
     return result
 
 
-def _told(ask: Question, run: Run, target: Target, bindings: list[Binding], found: calculus.Hessian
-          ) -> list[Answer]:
+def _told(question: Question, run: Run, target: Target, bindings: list[Binding],
+          found: calculus.Hessian) -> list[Answer]:
     """Return the blocks as data: a missing one with the causes of its row's and column's None, a
     zero by structure with a note (with --tf it is None, as in TensorFlow).
     """
@@ -92,64 +92,64 @@ def _told(ask: Question, run: Run, target: Target, bindings: list[Binding], foun
         if blocks[i, i] is None:
             from gradcli.questions.causes import causes
 
-            known[i] = causes(ask, run, target, b)
+            known[i] = causes(question, run, target, b)
     told = []
     for (i, j), block in sorted(blocks.items()):
         why: list[Answer] = []
         lost = [] if block is None or len(bindings) > MAX_EXPLAINED else digits.of_second(
-            ask, run, target, bindings[i], bindings[j], seen(block))
+            question, run, target, bindings[i], bindings[j], seen(block))
         notes: list[Answer] = []
         unsure: list[Note] = []
-        if ask.mode == "finite":
+        if question.mode == "finite":
             from gradcli.questions.differences import rough
 
-            unsure = rough(ask, run, target, bindings[i], bindings[j])
+            unsure = rough(question, run, target, bindings[i], bindings[j])
         part = [] if block is None else left_out(
-            ask, run, target, bindings[i:i + 1] + bindings[j:j + 1])
+            question, run, target, bindings[i:i + 1] + bindings[j:j + 1])
         whole = shape_of(bindings[i].value.value) + shape_of(bindings[j].value.value)
         if block is None:
             because = [*known.get(i, ()), *(known.get(j, ()) if j != i else ())]
             for r in because:
-                if reason(ask, r) not in why:
-                    why.append(reason(ask, r))
-            if ask.unconnected == "zero":
+                if reason(question, r) not in why:
+                    why.append(reason(question, r))
+            if question.unconnected == "zero":
                 from gradcli.explain.notes import requested_zero
 
                 block = zeros(whole)
-                notes = [note(ask, n) for n in requested_zero(because[0])]
+                notes = [note(question, n) for n in requested_zero(because[0])]
         elif unsure:
-            notes = [note(ask, n) for n in unsure]
+            notes = [note(question, n) for n in unsure]
         elif part:
-            notes = part + [note(ask, n) for n in lost]
+            notes = part + [note(question, n) for n in lost]
         elif (i, j) in found.constant:
             from gradcli.explain.catalogue import Note, Reason
 
             constant = Note("derivative-constant", f"the first derivative in {bindings[i].name}"
                             f" does not depend on {bindings[j].name}", target.span)
-            if ask.tf and ask.unconnected == "none":
+            if question.tf and question.unconnected == "none":
                 block = None
-                why = [reason(ask, Reason(constant.code, constant.message, constant.span))]
+                why = [reason(question, Reason(constant.code, constant.message, constant.span))]
             else:
-                notes = [note(ask, constant)]
+                notes = [note(question, constant)]
         elif lost:
-            notes = [note(ask, n) for n in lost]
+            notes = [note(question, n) for n in lost]
         elif is_zero(seen(block)) and len(bindings) <= MAX_EXPLAINED:
             from gradcli.explain.numbers import zeros as why_zero
 
-            notes = [note(ask, n) for n in why_zero.of_second(
-                run, total(target), ask.source(run, bindings[i]), ask.source(run, bindings[j]),
-                ask.program.source)]
+            notes = [note(question, n) for n in why_zero.of_second(
+                run, total(target), question.source(run, bindings[i]),
+                question.source(run, bindings[j]), question.program.source)]
         elif not is_finite(seen(block)):
             from gradcli.explain.numbers import nonfinite
             from gradcli.questions import retrying
 
-            notes = [note(ask, n) for n in nonfinite.of_second(
-                run, total(target), ask.source(run, bindings[i]), ask.source(run, bindings[j]),
-                seen(block), ask.program.source, retrying.of_second(
-                    ask, run, target, bindings[i].name, bindings[j].name))]
+            notes = [note(question, n) for n in nonfinite.of_second(
+                run, total(target), question.source(run, bindings[i]),
+                question.source(run, bindings[j]), seen(block), question.program.source,
+                retrying.of_second(question, run, target, bindings[i].name, bindings[j].name))]
         told.append({
             "row": bindings[i].name, "col": bindings[j].name, "shape": list(whole),
-            **derivative("hessian", block, bindings[j].value.value, ask.sparse),
+            **derivative("hessian", block, bindings[j].value.value, question.sparse),
             "reasons": why, "notes": notes})
     return told
 

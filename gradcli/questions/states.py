@@ -62,7 +62,7 @@ def states_read(run: Run, binding: Binding, targets: Sequence[Target]) -> list[V
     return found
 
 
-def point(ask: Question, run: Run, target: Target, binding: Binding) -> Answer:
+def point(question: Question, run: Run, target: Target, binding: Binding) -> Answer:
     """Return the fields of a source that say where it is: `at`, the value that the answer belongs
     to, and, of a variable that was assigned on the way, `states`: all of its values that the target
     reads.
@@ -71,46 +71,47 @@ def point(ask: Question, run: Run, target: Target, binding: Binding) -> Answer:
     if not any(s.span for s in states):
         return {"at": data(binding.value.value)}
     return {"at": data(states[-1].value), "states": [
-        {"value": data(s.value), **place(ask, s.span or binding.span)} for s in states]}
+        {"value": data(s.value), **place(question, s.span or binding.span)} for s in states]}
 
 
-def remarks(ask: Question, run: Run, target: Target, bindings: Sequence[Binding]) -> list[Answer]:
+def remarks(question: Question, run: Run, target: Target,
+            bindings: Sequence[Binding]) -> list[Answer]:
     """Return a note on each source that was assigned before the target read it."""
     found = []
     for binding in bindings:
         if run.assigned(binding):
             states = states_read(run, binding, [target])
             if states and states[-1].span:
-                found.append(note(ask, _note(ask, binding, states)))
+                found.append(note(question, _note(question, binding, states)))
     return found
 
 
-def _note(ask: Question, binding: Binding, states: Sequence[VariableState]) -> Note:
+def _note(question: Question, binding: Binding, states: Sequence[VariableState]) -> Note:
     name, last = binding.name, states[-1]
     if len(states) == 1:
         value = f"`{name}` = {last.value:.6g}" if type(last.value) is float else (
             f"the value of `{name}`")
         said = (f"the answer belongs to {value} that is assigned here, not to its first value"
-                + (", which --at gives" if name in ask.at else ""))
+                + (", which --at gives" if name in question.at else ""))
     else:
         said = (f"the target reads {len(states)} values of `{name}`, of which the last is assigned"
                 " here: the derivative is the sum over all of them")
     return Note("assigned-state", said, last.span)
 
 
-def the_state(ask: Question, run: Run, target: Target, binding: Binding) -> Any:
+def the_state(question: Question, run: Run, target: Target, binding: Binding) -> Any:
     """Return the one value of a source that a target reads. Raises E0836 where it reads several."""
     if not run.assigned(binding):
         return binding.value.value
     states = states_read(run, binding, [target])
     if len(states) > 1:
-        raise _refused(ask, binding, states, f"`{target.name}` reads {len(states)} values of"
+        raise _refused(question, binding, states, f"`{target.name}` reads {len(states)} values of"
                        f" `{binding.name}`, and this is for one point",
                        f"bind a new name to what {binding.name} becomes")
     return states[0].value if states else binding.value.value
 
 
-def check_free(ask: Question, run: Run, target: Target, bindings: Sequence[Binding], what: str
+def check_free(question: Question, run: Run, target: Target, bindings: Sequence[Binding], what: str
                ) -> None:
     """Raise E0836 for a source whose first value is overwritten before the target reads it: runs of
     the program at other values would see no change.
@@ -119,14 +120,13 @@ def check_free(ask: Question, run: Run, target: Target, bindings: Sequence[Bindi
         if run.assigned(binding):
             states = states_read(run, binding, [target])
             if any(s.span for s in states):
-                raise _refused(ask, binding, states, f"{what} moves `{binding.name}`, which is"
+                raise _refused(question, binding, states, f"{what} moves `{binding.name}`, which is"
                                " assigned here before the target reads it",
                                "leave the assignment out, or name another variable with --wrt")
 
 
-def _refused(ask: Question, binding: Binding, states: Sequence[VariableState], message: str,
-             help: str
-             ) -> GradcliError:
+def _refused(question: Question, binding: Binding, states: Sequence[VariableState], message: str,
+             help: str) -> GradcliError:
     span = states[-1].span or binding.span
-    return GradcliError(Diagnostic("E0836", message, span=span, source=ask.program.source,
+    return GradcliError(Diagnostic("E0836", message, span=span, source=question.program.source,
                                    help=help))

@@ -14,10 +14,16 @@ from gradcli.lang.running.calls import NoGradient, plain_structure
 from gradcli.lang.running.run import Binding, Target
 from gradcli.ops.values import dtype_of, is_float, shape_of, zeros
 from gradcli.questions import retrying
-from gradcli.questions.asked import (
+from gradcli.questions.causes import causes, requested
+from gradcli.questions.derivatives import gradients
+from gradcli.questions.notes import moved, of_gradient, point, troubles
+from gradcli.questions.path import bound_at, path_between, path_of, text_at
+from gradcli.questions.plain_data import data, is_finite, lines, shape
+from gradcli.questions.question import Question, answer, note, place, reason, tensors_of
+from gradcli.questions.requests import (
     answered,
     binding_of,
-    chosen_questions,
+    chosen_requests,
     kind_of,
     names_of,
     states_of,
@@ -25,12 +31,6 @@ from gradcli.questions.asked import (
     window_of,
     written,
 )
-from gradcli.questions.causes import causes, requested
-from gradcli.questions.derivatives import gradients
-from gradcli.questions.notes import moved, of_gradient, point, troubles
-from gradcli.questions.path import bound_at, path_between, path_of, text_at
-from gradcli.questions.plain_data import data, is_finite, lines, shape
-from gradcli.questions.question import Question, answer, note, place, reason, tensors_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gradcli.explain.catalogue import Edit, Reason
-    from gradcli.lang.running.log import Asked
+    from gradcli.lang.running.log import LoggedRequest
     from gradcli.lang.running.run import Run
     from gradcli.questions.plain_data import Answer
 
@@ -57,74 +57,75 @@ class Explained:
     number of the question, if the file asks by itself. logged: the run that explains it.
     """
 
-    __slots__ = ("answer", "ask", "logged", "mends", "numbers")
+    __slots__ = ("answer", "logged", "mends", "numbers", "question")
 
-    def __init__(self, ask: Question, logged: Run, answer: Answer, mends: list[Mend],
+    def __init__(self, question: Question, logged: Run, answer: Answer, mends: list[Mend],
                  numbers: list[int]) -> None:
         self.numbers = numbers
         self.logged = logged
-        self.ask = ask
+        self.question = question
         self.answer = answer
         self.mends = mends
 
 
-def why(ask: Question) -> Answer:
+def why(question: Question) -> Answer:
     """Return the answer alone."""
-    return explained(ask).answer
+    return explained(question).answer
 
 
-def explained(ask: Question) -> Explained:
+def explained(question: Question) -> Explained:
     """Return all causes, notes and paths: of the gradients that the file asks for itself, at each
-    location one (see `chosen_questions`); of every target in every source, if there are none or
+    location one (see `chosen_requests`); of every target in every source, if there are none or
     some are named.
     """
-    run = ask.run()
-    logged = ask.logged(run)
+    run = question.run()
+    logged = question.logged(run)
     mends: list[Mend] = []
-    questions = [] if ask.of or ask.wrt or ask.tape else chosen_questions(logged)
-    results = _of_file(ask, logged, questions, mends) if questions else _of_command(
-        ask, run, mends)
-    told = answer(ask, "why", results)
-    told["lines"] = lines(ask.program.source, [
+    requests = [] if question.of or question.wrt or question.tape else chosen_requests(logged)
+    results = _of_file(question, logged, requests, mends) if requests else _of_command(
+        question, run, mends)
+    told = answer(question, "why", results)
+    told["lines"] = lines(question.program.source, [
         item for result in results for part in (result, *result["sources"])
         for item in (*part.get("reasons", ()), *part["notes"], *part.get("path", ()))])
-    order = {id(q): k for k, q in enumerate(logged.log.questions)} if logged.log is not None else {}
+    order = {id(q): k for k, q in enumerate(logged.log.requests)} if logged.log is not None else {}
     return Explained(
-        ask, logged, told, mends, [order[id(q)] for q in questions for _ in answered(q)])
+        question, logged, told, mends, [order[id(q)] for q in requests for _ in answered(q)])
 
 
 # --- what the command line asks for -----------------------------------------------------------
 
 
-def _of_command(ask: Question, run: Run, mends: list[Mend]) -> list[Answer]:
+def _of_command(question: Question, run: Run, mends: list[Mend]) -> list[Answer]:
     """Return one result per target, in it one item per source."""
     results: list[Answer] = []
     with run.record:
-        bindings = sources_of(ask, run)
-        for target in ask.program.targets(run, ask.of):
+        bindings = sources_of(question, run)
+        for target in question.program.targets(run, question.of):
             value = plain_structure(target.tensor)
             tensors = tensors_of(target)
-            common = troubles(ask, run, target) + moved(ask, run, target, bindings)
+            common = troubles(question, run, target) + moved(question, run, target, bindings)
             count = _elements(tensors)
             if count != 1:
-                common.append(note(ask, summed(target.name, count, target.span)))
+                common.append(note(question, summed(target.name, count, target.span)))
             sources: list[Answer] = []
-            for binding, g in zip(bindings, gradients(ask, run, target, bindings), strict=True):
-                because = causes(ask, run, target, binding) if g is None else []
+            for binding, g in zip(bindings, gradients(question, run, target, bindings),
+                                  strict=True):
+                because = causes(question, run, target, binding) if g is None else []
                 _remember(mends, len(results), len(sources), because)
-                notes = of_gradient(ask, run, target, binding, g, "gradient") if (
+                notes = of_gradient(question, run, target, binding, g, "gradient") if (
                     g is not None) else []
-                if g is None and ask.unconnected == "zero":
+                if g is None and question.unconnected == "zero":
                     g = zeros(shape_of(binding.value.value))
-                    notes = [note(ask, n) for n in requested_zero(because[0])]
-                way = path_between(ask, run, target, binding, notes)
+                    notes = [note(question, n) for n in requested_zero(because[0])]
+                way = path_between(question, run, target, binding, notes)
                 sources.append({
-                    **_source(ask, binding.name, binding.value.value, g, because, notes),
-                    **point(ask, run, target, binding), **way})
+                    **_source(question, binding.name, binding.value.value, g, because, notes),
+                    **point(question, run, target, binding), **way})
             results.append({
                 "of": target.name, "shape": shape(value), "value": data(value),
                 "summed": count != 1, "sources": sources, "notes": common,
-                "names": _names(ask, run, bindings)})
+                "names": _names(question, run, bindings)})
     return results
 
 
@@ -132,12 +133,12 @@ def _elements(tensors: Sequence[Tensor]) -> int:
     return sum([calculus.size(t.shape) for t in tensors])
 
 
-def sources_of(ask: Question, run: Run) -> list[Binding]:
+def sources_of(question: Question, run: Run) -> list[Binding]:
     """Return the sources as `grad` does; where that finds none, every name that something was bound
     to.
     """
     try:
-        return ask.program.sources(run, ask.wrt)
+        return question.program.sources(run, question.wrt)
     except GradcliError as problem:
         plain = [b[0] for b in run.bindings.values()
                  if b[0].kind in KINDS and isinstance(b[0].value, Tensor)]
@@ -146,10 +147,10 @@ def sources_of(ask: Question, run: Run) -> list[Binding]:
         return plain
 
 
-def _source(ask: Question, name: str, value: Any, g: Any, because: Sequence[Reason],
+def _source(question: Question, name: str, value: Any, g: Any, because: Sequence[Reason],
             notes: list[Answer]) -> Answer:
     return {"wrt": name, "shape": shape(value), "at": data(value), "gradient": data(g),
-            "reasons": [reason(ask, r) for r in because], "notes": notes}
+            "reasons": [reason(question, r) for r in because], "notes": notes}
 
 
 def _remember(mends: list[Mend], result: int, source: int, because: Sequence[Reason]) -> None:
@@ -158,7 +159,7 @@ def _remember(mends: list[Mend], result: int, source: int, because: Sequence[Rea
         mends.append((result, source, edits))
 
 
-def _names(ask: Question, run: Run, bindings: Sequence[Binding]) -> list[Answer]:
+def _names(question: Question, run: Run, bindings: Sequence[Binding]) -> list[Answer]:
     """Return what is watched, and what is not, of all that was bound to a value from outside."""
     asked = {b.name for b in bindings}
     told = []
@@ -166,14 +167,14 @@ def _names(ask: Question, run: Run, bindings: Sequence[Binding]) -> list[Answer]
         if binding.kind in KINDS and isinstance(binding.value, Tensor):
             real = is_float(binding.value.value)
             # A plain number counts once it is named with --wrt.
-            on = real and ask.watched(run, binding) and (
+            on = real and question.watched(run, binding) and (
                 binding.kind != "literal" or name in asked or run.on_tape is not None)
-            told.append(_name(ask, name, binding, on))
+            told.append(_name(question, name, binding, on))
     return told
 
 
-def _name(ask: Question, name: str, binding: Binding, on: bool) -> Answer:
-    at = place(ask, bound_at(ask, binding))
+def _name(question: Question, name: str, binding: Binding, on: bool) -> Answer:
+    at = place(question, bound_at(question, binding))
     value = binding.value.value
     kind = TYPES.get(dtype_of(value)) or KINDS[binding.kind]
     return {"name": name, "line": at["line"], "column": at["column"], "watched": on,
@@ -183,89 +184,90 @@ def _name(ask: Question, name: str, binding: Binding, on: bool) -> Answer:
 # --- what the file asks for -------------------------------------------------------------------
 
 
-def _of_file(ask: Question, logged: Run, questions: Sequence[Asked], mends: list[Mend]
+def _of_file(question: Question, logged: Run, requests: Sequence[LoggedRequest], mends: list[Mend]
              ) -> list[Answer]:
     """Return one result per question, in it one item per source; a `jvp` has one result per target.
     """
     results: list[Answer] = []
     with logged.record:
-        for question in questions:
-            for targets, answers in answered(question):
-                result = _result(ask, logged, question, targets)
-                names = names_of(ask, logged, question, 1, [s for s, _ in answers], "the source")
+        for request in requests:
+            for targets, answers in answered(request):
+                result = _result(question, logged, request, targets)
+                names = names_of(question, logged, request, 1, [s for s, _ in answers],
+                                 "the source")
                 for item, (name, (source, g)) in enumerate(zip(names, answers, strict=True)):
-                    because = _causes(ask, logged, g)
+                    because = _causes(question, logged, g)
                     _remember(mends, len(results), len(result["sources"]), because)
                     result["sources"].append(_answer(
-                        ask, logged, question, item, result, targets, name, source, g, because))
+                        question, logged, request, item, result, targets, name, source, g, because))
                 results.append(result)
     return results
 
 
-def _result(ask: Question, logged: Run, question: Asked, targets: list[Any]) -> Answer:
-    at = place(ask, question.span)
-    values = [value_then(logged, target, question) for target in targets]
+def _result(question: Question, logged: Run, request: LoggedRequest, targets: list[Any]) -> Answer:
+    at = place(question, request.span)
+    values = [value_then(logged, target, request) for target in targets]
     value = values[0] if len(values) == 1 else values
-    names = names_of(ask, logged, question, 0, targets, "the target")
-    kind = kind_of(question)
+    names = names_of(question, logged, request, 0, targets, "the target")
+    kind = kind_of(request)
     return {
-        "of": ",".join(names) or written(ask, question, 0) or "nothing",
+        "of": ",".join(names) or written(question, request, 0) or "nothing",
         "shape": shape(value), "value": data(value),
         "summed": kind == "gradient" and _elements(
             [t for t in targets if isinstance(t, Tensor)]) != 1,
-        "sources": [], "notes": [], "names": _seen(ask, logged, question), "line": at["line"],
-        "column": at["column"], "question": text_at(ask, question.span), "kind": kind,
-        **_turn(logged, question)}
+        "sources": [], "notes": [], "names": _seen(question, logged, request), "line": at["line"],
+        "column": at["column"], "question": text_at(question, request.span), "kind": kind,
+        **_turn(logged, request)}
 
 
-def _turn(logged: Run, question: Asked) -> Answer:
+def _turn(logged: Run, request: LoggedRequest) -> Answer:
     """Return which of how many times that question was asked, if more than once."""
-    turns = [q for q in logged.log.questions if q.span == question.span] if logged.log else []
-    return {"turn": next(k for k, q in enumerate(turns, 1) if q is question),
+    turns = [q for q in logged.log.requests if q.span == request.span] if logged.log else []
+    return {"turn": next(k for k, q in enumerate(turns, 1) if q is request),
             "turns": len(turns)} if len(turns) > 1 else {}
 
 
-def _causes(ask: Question, logged: Run, g: Any) -> list[Reason]:
-    return of_missing(ask.program, ask.at, logged, g) if isinstance(g, NoGradient) else []
+def _causes(question: Question, logged: Run, g: Any) -> list[Reason]:
+    return of_missing(question.program, question.at, logged, g) if isinstance(g, NoGradient) else []
 
 
-def _answer(ask: Question, logged: Run, question: Asked, item: int, result: Answer,
+def _answer(question: Question, logged: Run, request: LoggedRequest, item: int, result: Answer,
             targets: Sequence[Any], name: str, source: Any, g: Any, because: list[Reason]
             ) -> Answer:
     """Return one answer to a question of the file, as a source of the schema."""
-    states = states_of(logged, source, question)
+    states = states_of(logged, source, request)
     binding = binding_of(logged, states, name, source)
     # An accumulator knows the id of its primals, not their value.
-    value = binding.value.value if question.kind == "jvp" else value_then(logged, source, question)
+    value = binding.value.value if request.kind == "jvp" else value_then(logged, source, request)
     g = None if isinstance(g, NoGradient) else plain_structure(g)
     notes = []
     tensors = [t for t in targets if isinstance(t, Tensor)]
     if g is not None and tensors and result["kind"] in FIRST:
-        target = Target(result["of"], list(tensors), question.span, ask.program.source)
-        notes = of_gradient(ask, logged, target, binding, g, result["kind"], None if is_finite(
-            g) and not logged.record.absorbed else retrying.of_question(
-                ask, logged, question, item))
-        notes += [note(ask, n) for n in requested(logged, question, source, g)]
-    ends = set().union(*[states_of(logged, t, question) for t in tensors])
-    window = window_of(question)
+        target = Target(result["of"], list(tensors), request.span, question.program.source)
+        notes = of_gradient(question, logged, target, binding, g, result["kind"], None if is_finite(
+            g) and not logged.record.absorbed else retrying.of_request(
+                question, logged, request, item))
+        notes += [note(question, n) for n in requested(logged, request, source, g)]
+    ends = set().union(*[states_of(logged, t, request) for t in tensors])
+    window = window_of(request)
     on = g is not None or window is None or not states.isdisjoint(window.watched) or (
         binding.kind == "computed" and any(window.state(i) is None for i in states))
-    return {**_source(ask, name, value, g, because, notes),
-            **path_of(ask, logged, binding, states, ends, window, on, question)}
+    return {**_source(question, name, value, g, because, notes),
+            **path_of(question, logged, binding, states, ends, window, on, request)}
 
 
-def _seen(ask: Question, logged: Run, question: Asked) -> list[Answer]:
+def _seen(question: Question, logged: Run, request: LoggedRequest) -> list[Answer]:
     """Return what the tape of a question watches of all that was bound by then to a value from
     outside.
     """
-    window = window_of(question)
+    window = window_of(request)
     if window is None:
         return []
     told = []
     for name, (binding, *_) in logged.bindings.items():
         if binding.kind in KINDS and isinstance(binding.value, Tensor) and (
-                binding.value.id or 0) <= question.last:
+                binding.value.id or 0) <= request.last:
             variable = logged.variables.get(name)
-            ids = {binding.value.id} if variable is None else states_of(logged, variable, question)
-            told.append(_name(ask, name, binding, not window.watched.isdisjoint(ids)))
+            ids = {binding.value.id} if variable is None else states_of(logged, variable, request)
+            told.append(_name(question, name, binding, not window.watched.isdisjoint(ids)))
     return told

@@ -901,12 +901,12 @@ def test_what_is_remembered_has_an_end() -> None:
         entries = records.entries_of(record.trace)
         assert len(entries) == provenance.MAX_TRACED
         assert entries[-1][:3] == (ops.multiply, y.id, (x.id, None))
-        for _ in range(provenance.MAX_QUESTIONS + 10):
+        for _ in range(provenance.MAX_REQUESTS + 10):
             with GradientTape() as tape:
                 tape.watch(x)
                 y = x * 2.0
             tape.gradient(y, x)
-        assert len(record.trace.questions) == provenance.MAX_QUESTIONS
+        assert len(record.trace.requests) == provenance.MAX_REQUESTS
         for ring in (record.trace.births, record.trace.conditions, record.trace.exits):
             assert len(ring) == provenance.MAX_EVENTS
     finally:
@@ -947,7 +947,7 @@ def test_files_leave_no_trace() -> None:
         program = gradcli.loads("y = 2*x\nif y > 1:\n    y = floor(y)\n")
         assert program.gradient(at={"x": 1.0})["x"] is None
         trace = record.trace
-        assert not [*records.entries_of(trace), *trace.births, *trace.conditions, *trace.questions]
+        assert not [*records.entries_of(trace), *trace.births, *trace.conditions, *trace.requests]
     finally:
         record.trace = before
 

@@ -317,7 +317,7 @@ def _full() -> PythonEvents:
     """What Python code did is remembered up to a limit; here it is reached from the start."""
     trace = PythonEvents()
     number = 10**6
-    for ring in (trace.births, trace.states, trace.conditions, trace.exits, trace.questions):
+    for ring in (trace.births, trace.states, trace.conditions, trace.exits, trace.requests):
         for _ in range(ring.maxlen):
             number += 6
             ring.append((number, [number + 1], [[number + 2]], [number + 3], [[number + 4]], {}))

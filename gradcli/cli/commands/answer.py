@@ -31,13 +31,13 @@ def run(options: QuestionOptions, environment: Environment) -> int:
     The question is given a `Question`, and by name those options that a `Question` does not know.
     """
     row = options.command
-    question = _function(f"questions.{row.question}")
+    ask = _function(f"questions.{row.question}")
     own = [one.name for one in row.options if one.name not in QuestionOptions.fields()]
 
     def work(program: Program, options: QuestionOptions) -> tuple[Answer, dict[str, Any]]:
-        ask = question_from(program, options)
-        return question(ask, **{
-            name: READERS.get(name, _itself)(getattr(options, name)) for name in own}), ask.at
+        question = question_from(program, options)
+        return ask(question, **{
+            name: READERS.get(name, _itself)(getattr(options, name)) for name in own}), question.at
 
     with np.errstate(all="ignore"):     # what overflows is told as the number that it becomes
         answer, at = guarded(options, environment, work)

@@ -74,15 +74,15 @@ def _plotted(program: Program, options: PlotOptions) -> Answer:
                 f"give one of {', '.join(known)}" if known else "there is no input to plot over"))
     view = None if options.range is None else limits_of(options.range, "--range")
     # Names and values, no sources yet; a comma in an index is no sum.
-    ask = Question(program, at=values_at(options.at), **budgets(options), of=[
+    question = Question(program, at=values_at(options.at), **budgets(options), of=[
         ",".join([name.replace(",", "][") for name in split(text)]) for text in options.of])
     if len(axes) == 2:
         from gradcli.questions.pictures.field import field
 
-        return field(ask, axes, view)
+        return field(question, axes, view)
     from gradcli.questions.pictures.curves import curves
 
-    return curves(ask, axes[0], options.orders() or [], view)
+    return curves(question, axes[0], options.orders() or [], view)
 
 
 def graph(options: GraphOptions, environment: Environment) -> int:

@@ -230,7 +230,7 @@ class Report:
         for k, point in sorted(self.missing.items()):
             title = self.job.layout.titles[k]   # type: ignore[union-attr]
             if title.partition("[")[0] not in said:
-                answer = QUESTIONS[self.job.command](self.job.ask(point))
+                answer = QUESTIONS[self.job.command](self.job.question(point))
                 said += remarks.text(answer)
         self.environment.tell(said)
 
@@ -244,7 +244,7 @@ class Report:
         rows = "row has" if self.bad == 1 else "rows have"
         self.environment.tell(f"gradcli: {self.bad:,} {rows} NaN or infinity, first row"
               f" {row} (counted from 0), where {_where(point)}\n"
-              + remarks.text(QUESTIONS[self.job.command](self.job.ask(point))))
+              + remarks.text(QUESTIONS[self.job.command](self.job.question(point))))
 
     def _explain_doubtful(self) -> None:
         """Tell how many rows may be wrong, since numbers on the way left the range of floats, or no
@@ -255,7 +255,7 @@ class Report:
         row, point = self.first_doubtful
         rows = "row" if self.doubtful == 1 else "rows"
         steps = ", or differences are not good enough there" if (
-            self.job.ask(point).mode == "finite") else ""
+            self.job.question(point).mode == "finite") else ""
         self.environment.tell(
             f"gradcli: {self.doubtful:,} {rows} may be wrong, since a number on the way is too"
             f" small or too large for a float{steps}, first row {row} (counted from 0), where"

@@ -35,12 +35,12 @@ def run(options: QuestionOptions, environment: Environment) -> int:
 
 
 def _answered(program: Program, options: QuestionOptions) -> Answer:
-    ask = question_from(program, options)
-    found = QUESTIONS[options.command.name](ask)
-    if ask.verify:
+    question = question_from(program, options)
+    found = QUESTIONS[options.command.name](question)
+    if question.verify:
         from gradcli.questions.verify.verify import beside
 
-        beside(ask, found)
+        beside(question, found)
     return found
 
 

@@ -41,7 +41,7 @@ def run(options: WhyOptions, environment: Environment) -> int:
     found, mended = guarded(options, environment, work)
     answer = found.answer
     if mended is not None:
-        _mend(found.ask.program.source, mended.text, options, environment)
+        _mend(found.question.program.source, mended.text, options, environment)
         if not options.quiet:
             environment.tell(_summary(answer, mended, options))
         if options.write:

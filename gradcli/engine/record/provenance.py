@@ -31,7 +31,7 @@ MAX_EVENTS = 4_000
 # Tapes that may still be asked about an operation which they, and no other, have.
 MAX_TAPES = 200
 # Questions that it remembers; each has the ids of its sources, which may be thousands.
-MAX_QUESTIONS = 200
+MAX_REQUESTS = 200
 # Threads whose traces are kept.
 MAX_THREADS = 8
 # Code objects whose places are kept; code that is made as it runs must not pile up.
@@ -128,7 +128,7 @@ class PythonEvents:
     tapes: weak references to the latest tapes.
     """
 
-    __slots__ = ("births", "conditions", "exits", "operations", "push", "questions", "states",
+    __slots__ = ("births", "conditions", "exits", "operations", "push", "requests", "states",
                  "tapes", "visits")
 
     def __init__(self) -> None:
@@ -138,7 +138,7 @@ class PythonEvents:
         self.states: Any = deque((), MAX_EVENTS)
         self.conditions: Any = deque((), MAX_EVENTS)
         self.exits: Any = deque((), MAX_EVENTS)
-        self.questions: Any = deque((), MAX_QUESTIONS)
+        self.requests: Any = deque((), MAX_REQUESTS)
         self.tapes: Any = deque((), MAX_TAPES)
         self.visits: dict[int, int] = {}
 

@@ -281,7 +281,7 @@ class GradientTape(Watching):
         trace = records.current().trace
         if trace is not None:
             targets = [t.id for t in question.targets]
-            trace.questions.append((
+            trace.requests.append((
                 time, fresh_id(), place, targets, question.ids,
                 [None if g is None else g.id for g in answers],
                 [self._place_of(id) for id in targets], self.watched))

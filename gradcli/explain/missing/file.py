@@ -85,23 +85,23 @@ def of_missing(program: Program, at: Mapping[str, Any], run: Run, missing: NoGra
     assert log is not None
     assert missing.asked is not None
     number, item = missing.asked
-    question = log.questions[number]
-    missing = flatten(question.found)[item]
+    request = log.requests[number]
+    missing = flatten(request.found)[item]
 
     def again(changed: Program) -> tuple[list[Any], Any] | None:
         found = trial_runs(log).run((changed.source.text, number),
                                     lambda: changed.logged_run(at, until=number, **run.options))
         assert found.log is not None
-        if len(found.log.questions) <= number:
+        if len(found.log.requests) <= number:
             return None
-        asked = found.log.questions[number]
+        asked = found.log.requests[number]
         answers = flatten(asked.found)
         g = answers[item] if item < len(answers) else None
         return list(asked.made.values()), None if isinstance(g, NoGradient) else value_of(g)
 
     return _explained(program, run, gap_of(
-        run, missing.target if question.kind == "jvp" else question.targets, missing.source,
-        tape=question.tape, asked_at=question.span, question=question,
+        run, missing.target if request.kind == "jvp" else request.targets, missing.source,
+        tape=request.tape, asked_at=request.span, request=request,
         text=program.source.text), at, again)
 
 

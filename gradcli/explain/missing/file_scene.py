@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from gradcli.base.errors import Source, Span
     from gradcli.engine.record.record import Entry
     from gradcli.explain.missing.outline import Line
-    from gradcli.lang.running.log import Asked, Log, Unrun
+    from gradcli.lang.running.log import Log, LoggedRequest, Unrun
     from gradcli.lang.running.run import Binding, Run
     from gradcli.lang.running.tapes import FileTape
 
@@ -182,7 +182,7 @@ def _scene(run: Run, log: Log, history: Sequence[Entry], own: set[int], outline:
                 entries.append(hop(code, state.name, taken, state.after, state.span, state.how))
     return FileScene(
         outline, {f.name: (f.start, f.end) for f in log.called.values()}, entries, _namings(run),
-        [(q.first, q.last, q.span) for q in log.questions],
+        [(q.first, q.last, q.span) for q in log.requests],
         run.record.derived, [_with_head(unrun, outline) for unrun in log.branches
                              if not _only_tells(unrun, outline)],
         log.picks, _hiding(log, outline),
@@ -316,7 +316,7 @@ def _forward_window(log: Log, accumulator: Any) -> Window | None:
 def gap_of(run: Run, target: Any, source: Any, *, target_name: str | None = None,
            target_span: Span | None = None, binding: Binding | None = None,
            tape: Any = None, unwatched: bool = False, asked_at: Span | None = None,
-           question: Asked | None = None, text: str = "",
+           request: LoggedRequest | None = None, text: str = "",
            late: Mapping[int, tuple[int, Any]] | None = None) -> Gap:
     """Return the gap of one missing gradient: of a tensor or a structure of them in one tensor.
 
@@ -353,11 +353,11 @@ def gap_of(run: Run, target: Any, source: Any, *, target_name: str | None = None
                 own.add(state.after)
     targets = {t.id: t.value for t in flatten(target)
                if isinstance(t, Tensor) and t.id is not None}
-    if question is not None and question.targets is target:
-        targets = question.made
+    if request is not None and request.targets is target:
+        targets = request.made
     name = named.name if named is not None else ""
-    if question is not None:
-        told = [text[a:b] for a, b in arguments_of(text, question.span)[:2]]
+    if request is not None:
+        told = [text[a:b] for a, b in arguments_of(text, request.span)[:2]]
         named_source, _ = _name_of(run, own, told[1] if len(told) > 1 else "")
         name = named_source or name
         target_name, target_span = _name_of(run, targets, told[0] if told else "")
@@ -372,11 +372,11 @@ def gap_of(run: Run, target: Any, source: Any, *, target_name: str | None = None
         source_span=named.span if named is not None and named.span != (0, 0) else None,
         target_span=target_span, window=seen, others=others, unwatched=unwatched,
         asked_at=asked_at, spans=declaration.spans if declaration is not None else {},
-        inside_out=_inside_out(log, tape, targets, question), empty=not flatten(target),
-        asked=None if question is None else question.first, late=late)
+        inside_out=_inside_out(log, tape, targets, request), empty=not flatten(target),
+        asked=None if request is None else request.first, late=late)
 
 
-def _inside_out(log: Log, accumulator: Any, targets: dict[int, Any], question: Asked | None
+def _inside_out(log: Log, accumulator: Any, targets: dict[int, Any], request: LoggedRequest | None
                 ) -> Span | None:
     """Return the span of the question to an accumulator opened earlier that answered with the
     target: the inner one has to be asked first. None if there is none.
@@ -384,8 +384,8 @@ def _inside_out(log: Log, accumulator: Any, targets: dict[int, Any], question: A
     order = [a for a, _, start, _ in sorted(log.windows, key=lambda w: w[2])]
     if accumulator not in order:
         return None
-    for other in log.questions:
-        if other is question:
+    for other in log.requests:
+        if other is request:
             break
         if other.kind == "jvp" and other.tape in order and (
                 order.index(other.tape) < order.index(accumulator)) and any(

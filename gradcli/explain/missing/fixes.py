@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gradcli.explain.catalogue import Edit, Fix, Reason
-    from gradcli.lang.running.log import Asked, Log
+    from gradcli.lang.running.log import Log, LoggedRequest
     from gradcli.lang.running.program import Program
     from gradcli.lang.running.run import Options, Printed, Run
 
@@ -205,7 +205,7 @@ class Outputs:
         self.prints = prints
         self.expects = [expect.holds for expect in run.expects]
         self.results = [v for v in map(_plain, run.results.values()) if v is not None]
-        self.answers = [[_plain(g) for g in flatten(q.found)] for q in run.log.questions]
+        self.answers = [[_plain(g) for g in flatten(q.found)] for q in run.log.requests]
         self.ended = run.log.ended
 
     def agrees_with(self, other: Outputs) -> bool:
@@ -233,8 +233,8 @@ def harms(program: Program, at: Mapping[str, Any], run: Run, changed: Program) -
         assert whole.log is not None
         log.made["outputs"] = outputs
         missing = log.made["given"] = {
-            number: given for number, question in enumerate(whole.log.questions)
-            if (given := _missing(question))}
+            number: given for number, request in enumerate(whole.log.requests)
+            if (given := _missing(request))}
         for number, given in missing.items():
             for k in given:
                 outputs.answers[number][k] = None
@@ -264,10 +264,10 @@ def _outputs(program: Program, at: Mapping[str, Any], given: Mapping[int, Mappin
     return run, outputs
 
 
-def _missing(question: Asked) -> dict[int, Any]:
+def _missing(request: LoggedRequest) -> dict[int, Any]:
     """Return by number the answers to a question that are None, or 0 because that was asked for."""
-    zero = "unconnected_gradients" in question.arguments()[1]
-    return {k: g for k, g in enumerate(flatten(question.found))
+    zero = "unconnected_gradients" in request.arguments()[1]
+    return {k: g for k, g in enumerate(flatten(request.found))
             if isinstance(g, NoGradient) or (zero and not _any(value_of(g)))}
 
 

@@ -156,10 +156,10 @@ class Scene:
     __slots__ = ("_above", "_begun", "_latest", "_made", "_makers", "_names", "_placed", "_users",
                  "calls",
                  "derived", "entries", "functions", "hiding", "line", "namings", "picked",
-                 "questions", "text", "unrun", "written")
+                 "requests", "text", "unrun", "written")
 
     def __init__(self, entries: Iterable[Entry], namings: Sequence[Naming] = (),
-                 questions: Sequence[tuple[int, int, Any]] = (),
+                 requests: Sequence[tuple[int, int, Any]] = (),
                  derived: Mapping[int, tuple[int, int]] | None = None,
                  unrun: Sequence[Unrun] = (), picked: Sequence[Picked] = (),
                  hiding: Sequence[tuple[str, Any, str]] = (),
@@ -176,9 +176,9 @@ class Scene:
         self.hiding = hiding
         self.entries = sorted(entries, key=lambda entry: entry[OUT])
         self.namings = namings
-        self.questions = sorted(questions, key=lambda q: q[0])
-        self._begun = [q[0] for q in self.questions]
-        self._latest = [*accumulate([q[1] for q in self.questions], max)]
+        self.requests = sorted(requests, key=lambda q: q[0])
+        self._begun = [q[0] for q in self.requests]
+        self._latest = [*accumulate([q[1] for q in self.requests], max)]
         self.derived = dict(derived or {})
         self._names: dict[int, Naming] = {}
         for naming in namings:
@@ -251,8 +251,8 @@ class Scene:
         around = []
         while k and self._latest[k - 1] >= id:
             k -= 1
-            if self.questions[k][1] >= id:
-                around.append(self.questions[k])
+            if self.requests[k][1] >= id:
+                around.append(self.requests[k])
         return min(around, key=lambda q: q[1] - q[0])[2] if around else None
 
     def caller(self, id: int, span: Span, near: Span | None) -> Span | None:

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from gradcli.explain.elements import Index
     from gradcli.explain.numbers.limits import LocalSeries
     from gradcli.explain.numbers.trials import Trials
-    from gradcli.lang.running.log import Asked, Assignment
+    from gradcli.lang.running.log import Assignment, LoggedRequest
     from gradcli.lang.running.run import Binding, Run
 
 # Whose overflow is that of a product or sum.
@@ -178,21 +178,21 @@ class Explainer:
             if root.entry is None:
                 id = root.user[OUT] if root.user is not None and root.user[OUT] in states else 0
                 continue
-            question = next((q for q in self.run.log.questions
-                             if q.first < root.entry[OUT] < q.last), None)
-            bad = [i for i, v in question.made.items() if not finite(v)] if question else []
+            request = next((q for q in self.run.log.requests
+                            if q.first < root.entry[OUT] < q.last), None)
+            bad = [i for i, v in request.made.items() if not finite(v)] if request else []
             if bad and bad[0] in self.trail.by_out:
                 id = bad[0]
                 continue
-            return self._in_turn(root, last, question)
+            return self._in_turn(root, last, request)
         return None
 
-    def _in_turn(self, root: Root, state: Assignment, question: Asked | None) -> Cause:
+    def _in_turn(self, root: Root, state: Assignment, request: LoggedRequest | None) -> Cause:
         """Return the cause of a variable's value with its turn. question: whose gradient it was."""
         assert self.run.log is not None
         assert root.entry is not None
         late = self.words.last
-        self.words.last = question.first if question is not None else late
+        self.words.last = request.first if request is not None else late
         cause = self._made(root.entry, root.index)
         self.words.last = late
         turns = [one.after for one in self.run.log.states if one.span == state.span]

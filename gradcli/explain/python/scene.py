@@ -191,8 +191,8 @@ class PythonTrace(ValueNames):
             past = tape.past
             for entry in past.entries if past is not None else tape.window():
                 self._add(entry)
-        for question in self.events.questions:
-            self._asked(seen, *question)
+        for request in self.events.requests:
+            self._asked(seen, *request)
 
     def _add(self, entry: Entry) -> None:
         """Add an entry, with its location extended to four items as other scenes have it."""
@@ -261,7 +261,7 @@ class PythonTrace(ValueNames):
         since = min(own, default=0)
         return PythonScene(
             self.scope_of, self.texts, entries, self.namings(source, at, set(targets), made),
-            [(first, last, place) for first, last, place, *_ in self.events.questions],
+            [(first, last, place) for first, last, place, *_ in self.events.requests],
             {}, [*self._unrun(since), *deciding(self.events, below, self.texts, flows)],
             self._picked(since), self._hiding(source, made),
             written=lambda entry: self._written(entry),

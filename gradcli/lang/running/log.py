@@ -80,10 +80,10 @@ class Assignment:
         self.span = span
 
 
-class Asked:
-    """A question that the file asked: the instruction, the tape or accumulator (None: the implicit
-    tape), targets, sources and answers as given, and the ids between which it worked. made: ids and
-    values of the targets then, since a variable changes.
+class LoggedRequest:
+    """A request of the file for a derivative: the instruction, the tape or accumulator (None: the
+    implicit tape), targets, sources and answers as given, and the ids between which it worked.
+    made: ids and values of the targets then, since a variable changes.
     """
 
     __slots__ = ("at", "first", "found", "kind", "last", "made", "sources", "span", "tape",
@@ -138,7 +138,7 @@ class Log:
 
     __slots__ = (
         "_functions", "_scope", "_turned", "branches", "called", "calls", "counters", "ended",
-        "given", "locals", "made", "picks", "questions", "states", "until", "windows")
+        "given", "locals", "made", "picks", "requests", "states", "until", "windows")
 
     def __init__(self, scope: Mapping[str, Any], functions: Mapping[str, Function]) -> None:
         self._scope = scope
@@ -151,7 +151,7 @@ class Log:
         self.ended = False
         self.made: dict[str, Any] = {}
         self.states: list[Assignment] = []
-        self.questions: list[Asked] = []
+        self.requests: list[LoggedRequest] = []
         self.picks: list[Picked] = []
         self.called: dict[str, Function] = {}
         self.counters: dict[str, Span] = {}

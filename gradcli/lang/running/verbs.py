@@ -361,10 +361,10 @@ def asked(run: Running, kind: str, tape: Any, targets: Any, sources: Any, found:
             doubtful.clear()
         doubtful.update(g.id for g in flatten(found) if isinstance(g, Tensor) and g.id is not None)
     if run.run.log is not None:
-        from gradcli.lang.running.log import Asked
+        from gradcli.lang.running.log import LoggedRequest
 
-        run.run.log.questions.append(
-            Asked(kind, run.at, tape, targets, sources, found, first, fresh_id()))
+        run.run.log.requests.append(
+            LoggedRequest(kind, run.at, tape, targets, sources, found, first, fresh_id()))
         if number == run.run.log.until:
             raise error("E0401", "all that was wanted has run")
         given = run.run.log.given.get(number)

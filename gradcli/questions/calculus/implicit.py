@@ -32,7 +32,7 @@ MOST = 100
 NEAR = 1e-3
 
 
-def implicit(ask: Question, dependent: Sequence[str], order: int | None = None) -> Answer:
+def implicit(question: Question, dependent: Sequence[str], order: int | None = None) -> Answer:
     """Return dy/dx and what follows, up to an order. With more than one dependent variable the
     targets are the equations of one system. Raises E0835 where the point is not on the curve, or
     where the curve has no slope there.
@@ -41,15 +41,16 @@ def implicit(ask: Question, dependent: Sequence[str], order: int | None = None) 
         if dependent.count(name) > 1:
             raise in_option("E0834", f"`{name}` is named twice", ",".join(dependent),
                             "--dependent", "name each variable once")
-    if ask.wrt:
-        ask.wrt = [*[name for name in ask.wrt if name not in dependent], *dependent]
-    run = ask.run()
+    if question.wrt:
+        question.wrt = [*[name for name in question.wrt if name not in dependent], *dependent]
+    run = question.run()
     with run.record:
-        in_order(ask, run, "implicit")
-        points = [Point(ask, run, target) for target in ask.program.targets(run, ask.of)]
+        in_order(question, run, "implicit")
+        points = [Point(question, run, target)
+                  for target in question.program.targets(run, question.of)]
         groups = [[point] for point in points] if len(dependent) == 1 else [points]
         results = [_result(group, dependent, order or 1) for group in groups]
-    return answer(ask, "implicit", results)
+    return answer(question, "implicit", results)
 
 
 class System:

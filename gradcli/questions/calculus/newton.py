@@ -55,20 +55,20 @@ class Iterate:
             self.merit = float(np.hypot.reduce(self.residual))
 
 
-def newton(ask: Question, minimum: bool = False, iterations: int | None = None,
+def newton(question: Question, minimum: bool = False, iterations: int | None = None,
            tolerance: float | None = None) -> Answer:
     """Return the iterates, whether they converged, and if not, why."""
-    run = ask.run()
+    run = question.run()
     with run.record:
-        order(ask, run, "newton")
-        names = [t.name for t in ask.program.targets(run, ask.of)]
-        results = [_result(ask, k, minimum, iterations or STEPS, tolerance or TOLERANCE)
+        order(question, run, "newton")
+        names = [t.name for t in question.program.targets(run, question.of)]
+        results = [_result(question, k, minimum, iterations or STEPS, tolerance or TOLERANCE)
                    for k in range(len(names))]
-    return answer(ask, "newton", results)
+    return answer(question, "newton", results)
 
 
-def _result(ask: Question, which: int, minimum: bool, most: int, tolerance: float) -> Answer:
-    here = _at(ask, which, {}, minimum)
+def _result(question: Question, which: int, minimum: bool, most: int, tolerance: float) -> Answer:
+    here = _at(question, which, {}, minimum)
     if not minimum and len(here.residual) != len(here.x):
         raise here.point.error(
             "E0831", f"a root needs as many equations as unknowns, and `{here.point.target.name}`"
@@ -89,7 +89,7 @@ def _result(ask: Question, which: int, minimum: bool, most: int, tolerance: floa
             break
         length = float(np.abs(step).max())
         size = max(1e-300, float(np.abs(here.x).max()), 1.0 if minimum else 0.0)
-        following, why, factor = _searched(ask, which, here, step, minimum, tolerance)
+        following, why, factor = _searched(question, which, here, step, minimum, tolerance)
         if following is None:
             # No nearer point exists in floating point numbers: it is here, if anywhere.
             near = length <= 1e4 * max(tolerance, EPSILON) * max(size, 1.0)
@@ -97,7 +97,7 @@ def _result(ask: Question, which: int, minimum: bool, most: int, tolerance: floa
             break
         lengths = [*lengths[-2:], length] if factor == 1 else []
         if len(lengths) == 3:
-            following, factor = _stretched(ask, which, here, step, minimum, following, lengths)
+            following, factor = _stretched(question, which, here, step, minimum, following, lengths)
         told.append(_row(k, following, following.x - here.x, factor))
         moved = float(np.abs(following.x - here.x).max())
         slow = len(told) > 2 and moved > 0.1 * float(told[-2]["length"])
@@ -121,10 +121,10 @@ def _result(ask: Question, which: int, minimum: bool, most: int, tolerance: floa
         "found": data(here.value), "iterates": told}
 
 
-def _at(ask: Question, which: int, changed: dict[str, Any], minimum: bool) -> Iterate:
-    run = ask.run(changed)
+def _at(question: Question, which: int, changed: dict[str, Any], minimum: bool) -> Iterate:
+    run = question.run(changed)
     with run.record:
-        point = Point(ask, run, ask.program.targets(run, ask.of)[which])
+        point = Point(question, run, question.program.targets(run, question.of)[which])
         point.free_to_move("`newton`")
         return Iterate(point, minimum)
 
@@ -165,8 +165,8 @@ def _step(here: Iterate, minimum: bool) -> tuple[Any, str]:
     return step, ""
 
 
-def _searched(ask: Question, which: int, here: Iterate, step: Any, minimum: bool, tolerance: float
-              ) -> tuple[Iterate | None, str, float]:
+def _searched(question: Question, which: int, here: Iterate, step: Any, minimum: bool,
+              tolerance: float) -> tuple[Iterate | None, str, float]:
     """Return the first point on the way, halved again and again, that is better than here; why
     there is none; the share of the step.
     """
@@ -180,7 +180,7 @@ def _searched(ask: Question, which: int, here: Iterate, step: Any, minimum: bool
         if (x == here.x).all():
             break
         try:
-            there = _at(ask, which, _moved(here, x), minimum)
+            there = _at(question, which, _moved(here, x), minimum)
         except GradcliError as problem:
             if problem.code not in ("E0404", "E0405"):
                 raise
@@ -199,8 +199,8 @@ def _searched(ask: Question, which: int, here: Iterate, step: Any, minimum: bool
                   " that steps lead far beyond one; try another start"), 0.0
 
 
-def _stretched(ask: Question, which: int, here: Iterate, step: Any, minimum: bool, usual: Iterate,
-               lengths: list[float]) -> tuple[Iterate, float]:
+def _stretched(question: Question, which: int, here: Iterate, step: Any, minimum: bool,
+               usual: Iterate, lengths: list[float]) -> tuple[Iterate, float]:
     """Return where a longer step leads if steps shrink by one ratio and it leads nearer than the
     usual one; the share of the step.
     """
@@ -209,7 +209,7 @@ def _stretched(ask: Question, which: int, here: Iterate, step: Any, minimum: boo
         share = 1 / (1 - ratio)
         share = round(share) if abs(share - round(share)) < 0.1 else share
         try:
-            there = _at(ask, which, _moved(here, here.x + share * step), minimum)
+            there = _at(question, which, _moved(here, here.x + share * step), minimum)
         except GradcliError as problem:
             if problem.code not in ("E0404", "E0405"):
                 raise
@@ -286,7 +286,8 @@ def _leading(here: Iterate, direction: Any, seen: float, largest: float
     if point.tensor.id is None or None in seeds:
         return 0, False
     try:
-        c = Expansion(point.run.record.history(), seeds, [point.tensor.id]).of(  # type: ignore[arg-type]
+        c = Expansion(
+            point.run.record.history(), seeds, [point.tensor.id]).of(  # type: ignore[arg-type]
             point.tensor.id, ORDERS)
     except (AtKink, NoSeries, GradcliError):
         return None

@@ -41,19 +41,20 @@ class Point:
     asked for, by variable and by pairs of them.
     """
 
-    __slots__ = ("ask", "bindings", "curves", "free", "names", "run", "slopes", "sources", "target",
-                 "tensor", "values")
+    __slots__ = ("bindings", "curves", "free", "names", "question", "run", "slopes", "sources",
+                 "target", "tensor", "values")
 
-    def __init__(self, ask: Question, run: Run, target: Target, free: Sequence[str] = ()) -> None:
+    def __init__(self, question: Question, run: Run, target: Target,
+                 free: Sequence[str] = ()) -> None:
         self.free = free
         self.slopes: list[Any] = []
         self.curves: dict[tuple[int, int], Any] = {}
-        self.ask = ask
+        self.question = question
         self.run = run
         self.target = target
         self.tensor: Tensor = tensor_of(target)
-        self.bindings: list[Binding] = ask.program.sources(run, ask.wrt)
-        self.sources = [ask.source(run, b) for b in self.bindings]
+        self.bindings: list[Binding] = question.program.sources(run, question.wrt)
+        self.sources = [question.source(run, b) for b in self.bindings]
         self.names: list[str] = []
         self.values: list[float] = []
         if is_complex(self.tensor):
@@ -88,7 +89,7 @@ class Point:
             return binding.value.value
         from gradcli.questions.states import the_state
 
-        return the_state(self.ask, self.run, self.target, binding)
+        return the_state(self.question, self.run, self.target, binding)
 
     def free_to_move(self, what: str) -> None:
         """Raise E0836 for a variable that the file assigns before the target reads it: no other
@@ -97,12 +98,12 @@ class Point:
         if any(self.run.assigned(b) for b in self.bindings):
             from gradcli.questions.states import check_free
 
-            check_free(self.ask, self.run, self.target, self.bindings, what)
+            check_free(self.question, self.run, self.target, self.bindings, what)
 
     def error(self, code: str, message: str, help: str) -> GradcliError:
         """Return an error at the target."""
         return GradcliError(Diagnostic(code, message, span=self.target.span,
-                                       source=self.ask.program.source, help=help))
+                                       source=self.question.program.source, help=help))
 
     def scalar(self, what: str) -> float:
         """Return the value of a target that is one number. Raises E0831."""
@@ -158,7 +159,7 @@ class Point:
         if len(self.bindings) != 1:
             return None
         trials = retrying.of_derivative(
-            self.ask, self.run, self.target, self.bindings[0].name, "gradient")
+            self.question, self.run, self.target, self.bindings[0].name, "gradient")
         own = [one for one in limits_of(self.run, tensors_of(self.target), trials)
                if one.name == self.bindings[0].name]
         return own[0] if own else None
@@ -188,13 +189,13 @@ class Point:
         if self.run.record.has_kinks():
             from gradcli.explain.notes import Kinks
 
-            found = Kinks(self.run, tensors_of(self.target), self.ask.program.source)
+            found = Kinks(self.run, tensors_of(self.target), self.question.program.source)
         for binding in self.bindings:
             for told in (*(found.of(binding.value, order) if found is not None else ()),
-                         *boundaries(self.ask, self.run, self.target, binding, order)):
+                         *boundaries(self.question, self.run, self.target, binding, order)):
                 raise GradcliError(Diagnostic(
                     "E0833", f"there is no {what} of `{self.target.name}`: {told.message}",
-                    span=told.span or self.target.span, source=self.ask.program.source,
+                    span=told.span or self.target.span, source=self.question.program.source,
                     help="take another point with --at; `gradcli grad` tells the slope that is"
                     " convention"))
 
@@ -216,12 +217,13 @@ class Point:
     def _check_cut(self, binding: Binding) -> None:
         from gradcli.questions.causes import causes
 
-        why = [r for r in causes(self.ask, self.run, self.target, binding) if r.code not in ZERO]
+        why = [r for r in causes(self.question, self.run, self.target, binding)
+               if r.code not in ZERO]
         if why:
             raise GradcliError(Diagnostic(
                 "E0833", f"there is no derivative of `{self.target.name}` by `{binding.name}`:"
                 f" {why[0].message}", span=why[0].span or self.target.span,
-                source=self.ask.program.source,
+                source=self.question.program.source,
                 help="`gradcli why` tells more, and what can be written instead"))
 
     def hessian(self, target: Tensor | None = None) -> Any:
@@ -246,21 +248,21 @@ class Point:
 
     def told(self) -> Answer:
         """Return what all answers begin with: target, point, value, notes."""
-        notes = troubles(self.ask, self.run, self.target)
-        notes += moved(self.ask, self.run, self.target, self.bindings)
-        notes += left_out(self.ask, self.run, self.target, self.bindings)
+        notes = troubles(self.question, self.run, self.target)
+        notes += moved(self.question, self.run, self.target, self.bindings)
+        notes += left_out(self.question, self.run, self.target, self.bindings)
         notes += [told for told in self._lost_digits() if told not in notes]
         if self.run.record.has_kinks():
             from gradcli.explain import notes as kinks
 
             for binding in self.bindings:
                 for n in kinks.kinks(self.run, tensors_of(self.target), binding.value,
-                                     self.ask.program.source):
-                    if note(self.ask, n) not in notes:
-                        notes.append(note(self.ask, n))
+                                     self.question.program.source):
+                    if note(self.question, n) not in notes:
+                        notes.append(note(self.question, n))
         for binding in self.bindings:
-            notes += [said for n in boundaries(self.ask, self.run, self.target, binding)
-                      for said in [note(self.ask, n)] if said not in notes]
+            notes += [said for n in boundaries(self.question, self.run, self.target, binding)
+                      for said in [note(self.question, n)] if said not in notes]
         notes += [remark("free-variable", f"`{name}` does not occur in the formula: derivatives by"
                          " it are 0") for name in self.free]
         return {"of": self.target.name, "variables": self.names,
@@ -276,14 +278,14 @@ class Point:
         for b, g in zip(self.bindings, self.slopes, strict=False):
             if g is not None and is_finite(g):
                 found += [(f"by {b.name}", n) for n in digits.of_derivative(
-                    self.ask, self.run, self.target, b, g, "jacobian")]
+                    self.question, self.run, self.target, b, g, "jacobian")]
         for (i, j), block in sorted(self.curves.items()):
             if block is not None and i <= j and is_finite(block):
                 row, column = self.bindings[i], self.bindings[j]
                 found += [(f"by {row.name} and {column.name}", n) for n in digits.of_second(
-                    self.ask, self.run, self.target, row, column, block)]
+                    self.question, self.run, self.target, row, column, block)]
         return [{**told, "message": f"derivative of {self.target.name} {by}: {told['message']}"}
-                for by, one in found for told in (note(self.ask, one),)]
+                for by, one in found for told in (note(self.question, one),)]
 
 
 def remark(code: str, message: str) -> Answer:
@@ -291,15 +293,15 @@ def remark(code: str, message: str) -> Answer:
     return {"code": code, "message": message, "line": None, "column": None}
 
 
-def each(command: str, ask: Question, work: Callable[[Point], Answer]) -> Answer:
+def each(command: str, question: Question, work: Callable[[Point], Answer]) -> Answer:
     """Return an answer with one result for each target. work: makes it."""
-    free = declared(ask) if command in FREE else []
-    run = ask.run()
+    free = declared(question) if command in FREE else []
+    run = question.run()
     with run.record:
-        order(ask, run, command)
-        results = [work(Point(ask, run, target, free))
-                   for target in ask.program.targets(run, ask.of)]
-    return answer(ask, command, results)
+        order(question, run, command)
+        results = [work(Point(question, run, target, free))
+                   for target in question.program.targets(run, question.of)]
+    return answer(question, command, results)
 
 
 def in_option(code: str, message: str, text: str, option: str, help: str) -> GradcliError:
@@ -331,15 +333,15 @@ FREE = ("taylor", "tangent", "directional", "divergence", "curl", "laplacian")
 ORDERED = ("directional", "divergence", "curl")
 
 
-def declared(ask: Question) -> list[str]:
+def declared(question: Question) -> list[str]:
     """Return the variables of --at and --wrt that a program without declarations does not mention,
     and make them its inputs. There are none where a name has no value, since one may be misspelt.
     """
-    names = ask.program.names
-    if names.declared or any(name not in ask.at for name in names.inputs):
+    names = question.program.names
+    if names.declared or any(name not in question.at for name in names.inputs):
         return []
     known = {*names.order, *names.bound, *names.functions, *names.called, *CONSTANTS}
-    found = [name for name in dict.fromkeys([*ask.at, *ask.wrt])
+    found = [name for name in dict.fromkeys([*question.at, *question.wrt])
              if name not in known and name.isidentifier()]
     for name in found:
         names.order.setdefault(name)
@@ -347,22 +349,22 @@ def declared(ask: Question) -> list[str]:
     return found
 
 
-def order(ask: Question, run: Run, command: str) -> None:
+def order(question: Question, run: Run, command: str) -> None:
     """Put the variables in the order of --at where it names all, else of declarations, else of
     the alphabet. Raises E0831 where a command needs an order and none of these is one.
     """
-    names = [] if ask.wrt else ask.program.differentiable(run)
-    given = [name for name in ask.at if name in names]
+    names = [] if question.wrt else question.program.differentiable(run)
+    given = [name for name in question.at if name in names]
     if len(given) == len(names):
-        ask.wrt = ask.wrt or given
-    elif not all(name in ask.program.names.declared for name in names):
+        question.wrt = question.wrt or given
+    elif not all(name in question.program.names.declared for name in names):
         sort = [_place(name) for name in names]
         if len({stem for stem, _, _ in sort}) == 1:
-            ask.wrt = sorted(names, key=_place)
+            question.wrt = sorted(names, key=_place)
         elif command in ORDERED:
             raise GradcliError(Diagnostic(
                 "E0831", f"the order of the variables {', '.join(names)} is not clear, and a"
-                f" {command} depends on it", span=None, source=ask.program.source,
+                f" {command} depends on it", span=None, source=question.program.source,
                 help=f"say it: --wrt {','.join(names)}"))
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 FURTHER = 9
 
 
-def tangent(ask: Question) -> Answer:
+def tangent(question: Question) -> Answer:
     """Return the tangent: of one number by one variable a line, by several a plane; of a vector by
     one variable the tangent of a curve, by two the tangent plane of a surface.
     """
@@ -30,7 +30,7 @@ def tangent(ask: Question) -> Answer:
             return _graph(point)
         return _curve(point) if len(point.names) == 1 else _surface(point)
 
-    return each("tangent", ask, of)
+    return each("tangent", question, of)
 
 
 def _graph(point: Point) -> Answer:
@@ -134,7 +134,7 @@ def _one_vector(point: Point) -> None:
             "take a row of it, such as y[0], or one element")
 
 
-def directional(ask: Question, direction: tuple[str, list[float], dict[str, Any]]) -> Answer:
+def directional(question: Question, direction: tuple[str, list[float], dict[str, Any]]) -> Answer:
     """Return the derivative along a direction as it is given, and for each unit of length.
     direction: as it was written, numbers in the order of the variables, and in their place those of
     each variable by name, an array for an array.
@@ -162,7 +162,7 @@ def directional(ask: Question, direction: tuple[str, list[float], dict[str, Any]
                 "length": length, "gradient": dict(zip(point.names, slopes, strict=True)),
                 "derivative": along, "per_length": along / length, "steepest": hypot(*slopes)}
 
-    return each("directional", ask, of)
+    return each("directional", question, of)
 
 
 def _by_name(point: Point, by_name: dict[str, Any], text: str) -> list[float]:
@@ -196,16 +196,16 @@ NOTABLE = 0.05
 INDEFINITE = -1e-12
 
 
-def propagate(ask: Question, sigma: dict[str, Any], correlation: dict[tuple[str, str], float],
+def propagate(question: Question, sigma: dict[str, Any], correlation: dict[tuple[str, str], float],
               second_order: bool = False) -> Answer:
     """Return the uncertainty of each target. sigma: name to uncertainty, of an array to one of each
     element or one for all; correlation: (name, name) to a number. Raises E0834 for invalid ones.
     """
     for name in sigma:
         # The inputs are named here first: nobody has written --wrt.
-        if name not in ask.program.names.order and not ask.wrt:
-            one_of(name, ask.program.default_sources() or [], "--sigma")
-    ask.wrt = ask.wrt or list(sigma)
+        if name not in question.program.names.order and not question.wrt:
+            one_of(name, question.program.default_sources() or [], "--sigma")
+    question.wrt = question.wrt or list(sigma)
 
     def of(point: Point) -> Answer:
         point.scalar("an uncertainty")
@@ -244,7 +244,7 @@ def propagate(ask: Question, sigma: dict[str, Any], correlation: dict[tuple[str,
                                          " --second-order tells"))
         return found
 
-    return each("propagate", ask, of)
+    return each("propagate", question, of)
 
 
 def _second(point: Point, s: Any, r: Any, first: float, found: Answer) -> Answer:

@@ -24,7 +24,7 @@ DEFAULT, MOST = 3, 100
 MOST_TERMS = 1000
 
 
-def taylor(ask: Question, order: int | None = None) -> Answer:
+def taylor(question: Question, order: int | None = None) -> Answer:
     """Return the terms, each with its powers, derivative and coefficient."""
     order = order or DEFAULT
 
@@ -45,7 +45,7 @@ def taylor(ask: Question, order: int | None = None) -> Answer:
                 " what continues it"))
         return {**told, "order": order, "terms": terms}
 
-    return each("taylor", ask, of)
+    return each("taylor", question, of)
 
 
 def _second(point: Point, terms: Sequence[Answer]) -> dict[tuple[int, int], Any]:
@@ -190,7 +190,7 @@ def _check(point: Point, terms: list[Answer]) -> None:
 # --------------------------------------------------------------------------------------------------
 # Divergence, curl and Laplacian at a point.
 
-def divergence(ask: Question) -> Answer:
+def divergence(question: Question) -> Answer:
     """Return the sum of dF_i/dx_i; terms has each."""
     def of(point: Point) -> Answer:
         rows = _field(point, "a divergence", ())
@@ -200,10 +200,10 @@ def divergence(ask: Question) -> Answer:
                 "divergence": point.total(
                     [rows[i][i] for i in range(len(rows))], "the divergence")}
 
-    return each("divergence", ask, of)
+    return each("divergence", question, of)
 
 
-def curl(ask: Question) -> Answer:
+def curl(question: Question) -> Answer:
     """Return the curl: in three dimensions a vector, in two a number, dF_1/dx_0 - dF_0/dx_1."""
     def of(point: Point) -> Answer:
         d = _field(point, "a curl", (2, 3))
@@ -213,10 +213,10 @@ def curl(ask: Question) -> Answer:
                  for i in range(len(d)) for j, name in enumerate(point.names) if i != j]
         return {**point.told(), "terms": terms, "curl": found[0] if len(d) == 2 else found}
 
-    return each("curl", ask, of)
+    return each("curl", question, of)
 
 
-def laplacian(ask: Question) -> Answer:
+def laplacian(question: Question) -> Answer:
     """Return the sum of the second derivatives; of a vector that of each element."""
     def of(point: Point) -> Answer:
         point.jacobian()
@@ -233,7 +233,7 @@ def laplacian(ask: Question) -> Answer:
         return {**point.told(), "terms": terms,
                 "laplacian": sums if point.tensor.shape else sums[0]}
 
-    return each("laplacian", ask, of)
+    return each("laplacian", question, of)
 
 
 def _field(point: Point, what: str, sizes: tuple[int, ...]) -> list[list[float]]:

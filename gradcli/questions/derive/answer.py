@@ -52,7 +52,7 @@ class Written:
 
     def __init__(self, found: Derivation, terms: Sequence[Term], writer: Language, named: bool
                  ) -> None:
-        a, names = found.algebra, found.ask.program.names
+        a, names = found.algebra, found.question.program.names
         self.terms = lowered(a, terms, writer.lowered)
         writer.rename([*found.names, *found.primal], self.terms)
         taken = {*names.bound, *names.reads, *found.names, *names.functions,
@@ -71,8 +71,8 @@ class Written:
             [len(n) + 3 for n, _ in self.definitions])
 
 
-def derived(ask: Question, *, what: str = "gradient", order: int = 1, language: str = "gradcli",
-            simplify: bool = False, named: bool = True) -> Answer:
+def derived(question: Question, *, what: str = "gradient", order: int = 1,
+            language: str = "gradcli", simplify: bool = False, named: bool = True) -> Answer:
     """Return the derivatives of the targets as formulas.
 
     what: "gradient" (of the sum of a target's elements), "jacobian" (of each element) or "hessian".
@@ -82,7 +82,7 @@ def derived(ask: Question, *, what: str = "gradient", order: int = 1, language: 
     E0802 for what the language does not have, E0803 for what is too long, E0804 for what has no
     formula.
     """
-    return answered(Derivation(ask, what, order), language, simplify, named)
+    return answered(Derivation(question, what, order), language, simplify, named)
 
 
 def answered(found: Derivation, language: str, simplify: bool, named: bool) -> Answer:
@@ -127,7 +127,7 @@ def _answered(found: Derivation, language: str, simplify: bool, named: bool) -> 
     results = [_result(p, None if p.term is None else next(left)) for p in found.parts]
     inputs = _inputs(found, written, primal, writer)
     return {
-        "schema": 1, "command": "derive", "file": found.ask.program.source.name,
+        "schema": 1, "command": "derive", "file": found.question.program.source.name,
         "language": language, "what": found.what, "order": found.order,
         "simplified": simplify,
         "inputs": [_input(found, b, writer) for b in inputs],
@@ -140,7 +140,7 @@ def _answered(found: Derivation, language: str, simplify: bool, named: bool) -> 
         "needs": written.needs,
         "renamed": [{"name": n, "identifier": i} for n, i in writer.names.items()
                     if n in found.primal or any(n == b.name for b in inputs)],
-        "notes": [*found.left_out, *[note(found.ask, _note(n)) for n in (
+        "notes": [*found.left_out, *[note(found.question, _note(n)) for n in (
             *found.run.notes, *[("not-simplified", text, None) for text in refused],
             *[(OUTSIDE, f"the given values do not meet {text}", None)
               for text in failing(found)])]]}

@@ -71,19 +71,18 @@ class Derivation:
     expanded: by source the target without the names that are computed from it, the ids in hidden.
     """
 
-    __slots__ = (
-        "algebra", "ask", "bindings", "expanded", "given", "hidden", "left_out", "made_up", "names",
-        "on_record", "order", "parts", "primal", "replay", "run", "shapes", "states", "wanted",
-        "what")
+    __slots__ = ("algebra", "bindings", "expanded", "given", "hidden", "left_out", "made_up",
+                 "names", "on_record", "order", "parts", "primal", "question", "replay", "run",
+                 "shapes", "states", "wanted", "what")
 
-    def __init__(self, ask: Question, what: str, order: int) -> None:
-        self.ask = ask
+    def __init__(self, question: Question, what: str, order: int) -> None:
+        self.question = question
         self.what = what
         self.order = 2 if what == "hessian" and order == 1 else order
         self.algebra = Algebra()
-        self.given, self.made_up = values_for(ask)
-        self.run = run_with(ask, self.given, self.made_up)
-        self.bindings = names_of(self.run, ask.wrt or ask.program.asked_alone(self.run))
+        self.given, self.made_up = values_for(question)
+        self.run = run_with(question, self.given, self.made_up)
+        self.bindings = names_of(self.run, question.wrt or question.program.asked_alone(self.run))
         self.names = {b.name: b.value.value for b in self.bindings}
         self.states: dict[int, str] = {}
         self.parts: list[Part] = []
@@ -97,19 +96,19 @@ class Derivation:
     # --- derivatives --------------------------------------------------------------------------
 
     def _derive(self) -> None:
-        run, ask = self.run, self.ask
+        run, question = self.run, self.question
         with run.record:
-            targets = ask.program.targets(run, ask.of)
-            sources = ask.program.sources(run, ask.wrt)
+            targets = question.program.targets(run, question.of)
+            sources = question.program.sources(run, question.wrt)
             self.shapes = {s.name: shape_of(s.value.value) for s in sources}
             self._check_way()
             self.wanted = [t.id for target in targets for t in tensors_of(target)]
             self._find_states(targets)
             self.replay = Replay(self.algebra, self.names)
             self.on_record = OnRecord(self.algebra, run.record, self._known(), {
-                s.name: ask.source(run, s) for s in sources})
+                s.name: question.source(run, s) for s in sources})
             for target in targets:
-                self.left_out += left_out(ask, run, target, sources)
+                self.left_out += left_out(question, run, target, sources)
                 missing = self._missing(target, sources)
                 tensor = tensor_of(target) if self.what == "jacobian" or not isinstance(
                     target.tensor, list) else None
@@ -155,7 +154,8 @@ class Derivation:
 
     def _find_states(self, targets: Sequence[Target]) -> None:
         """Find the values of variables that targets read."""
-        found = states_read(self.ask.program, self.run.record.history(), self.bindings, targets)
+        found = states_read(
+            self.question.program, self.run.record.history(), self.bindings, targets)
         for name, value in found.values.items():
             if self.made_up and not np.array_equal(value, self.names[name]):
                 self.made_up.add(name)  # what it was assigned may come of a made-up value
@@ -176,16 +176,16 @@ class Derivation:
     def _missing(self, target: Target, sources: Sequence[Binding]) -> dict[str, list[Answer]]:
         """Return the sources without a gradient, and the reasons."""
         found = calculus.gradient(tensors_of(target), [
-            self.ask.source(self.run, s) for s in sources])
+            self.question.source(self.run, s) for s in sources])
         out = {}
         for source, g in zip(sources, found, strict=True):
             if g is None and not any(calculus.derivative_constant(t, source.value)
                                      for t in tensors_of(target)[:1]):
                 from gradcli.questions.causes import causes
 
-                ask = self.ask.replaced(at=self.given)
-                out[source.name] = [] if self.ask.unconnected == "zero" else [
-                    reason(ask, r) for r in causes(ask, self.run, target, source)]
+                question = self.question.replaced(at=self.given)
+                out[source.name] = [] if self.question.unconnected == "zero" else [
+                    reason(question, r) for r in causes(question, self.run, target, source)]
         return out
 
     def _of_term(self, target: Target, sources: Sequence[Binding],
@@ -251,7 +251,7 @@ class Derivation:
 
     def _absent(self) -> Term | None:
         """Return what a source without a path gives."""
-        return self.algebra.number(ZERO) if self.ask.unconnected == "zero" else None
+        return self.algebra.number(ZERO) if self.question.unconnected == "zero" else None
 
     def _shape(self, name: str) -> tuple[int, ...]:
         return self.shapes[name]
@@ -278,11 +278,11 @@ class Derivation:
                 raise GradcliError(Diagnostic(
                     "E0801", f"which branch of the program runs depends on `{names[0]}`, which has"
                     " no value", span=decides or self._place(names[0]),
-                    source=self.ask.program.source,
+                    source=self.question.program.source,
                     help=f"give one: --at {names[0]}=2; the formula holds for that branch"))
 
     def _place(self, name: str) -> tuple[int, int] | None:
-        found = self.ask.program.names
+        found = self.question.program.names
         if name in found.inputs:
             return found.inputs[name]
         return self.bindings[[b.name for b in self.bindings].index(name)].span
@@ -292,12 +292,12 @@ class Derivation:
 # Programs run to become formulas, with made-up values where nobody gave one: formulas hold at all
 # points.
 
-def values_for(ask: Question) -> tuple[dict[str, Any], set[str]]:
+def values_for(question: Question) -> tuple[dict[str, Any], set[str]]:
     """Return values to run with, and the names without a given value: those get any value, since
     formulas hold at all points.
     """
-    program = ask.program
-    given = dict(ask.at)
+    program = question.program
+    given = dict(question.at)
     made_up: set[str] = set()
     if program.names.tapes:
         return given, made_up  # what a tape did not see is a number, of values that count
@@ -320,14 +320,14 @@ def values_for(ask: Question) -> tuple[dict[str, Any], set[str]]:
             value = (value + 0.0173 * np.arange(size(shape))).reshape(shape)
         given[name] = value
         made_up.add(name)
-    _refuse_joined(ask, [name for name in made_up if name in program.names.inputs])
+    _refuse_joined(question, [name for name in made_up if name in program.names.inputs])
     return given, made_up
 
 
-def _refuse_joined(ask: Question, names: Sequence[str]) -> None:
+def _refuse_joined(question: Question, names: Sequence[str]) -> None:
     """Raise E0203 for `xsinx` and its like, which are no inputs unless somebody names them."""
-    found = ask.program.names.apart(
-        [name for name in names if name not in ask.wrt], ask.program.source, ask.at)
+    found = question.program.names.apart(
+        [name for name in names if name not in question.wrt], question.program.source, question.at)
     if found:
         raise GradcliError(*dict.fromkeys(found.values()))
 
@@ -343,12 +343,12 @@ def _open(program: Program, name: str) -> bool:
     return False
 
 
-def run_with(ask: Question, given: Mapping[str, Any], made_up: set[str]) -> Run:
+def run_with(question: Question, given: Mapping[str, Any], made_up: set[str]) -> Run:
     """Run the program, traced. Its errors say which values were made up."""
     try:
-        run = ask.program.traced_run(given, **ask.options())
+        run = question.program.traced_run(given, **question.options())
         guards = run.record.guards
-        ask.program.choose(run, ask.tape)
+        question.program.choose(run, question.tape)
         run.record.guards, run.record.absorbing = guards, False
         return run
     except GradcliError as problem:

@@ -184,16 +184,17 @@ class Forward:
 
     __slots__ = ("entries", "guard_sqrt", "inputs", "sources", "targets")
 
-    def __init__(self, ask: Question, run: Run, entries: Sequence[Entry], inputs: Iterable[int]
+    def __init__(self, question: Question, run: Run, entries: Sequence[Entry], inputs: Iterable[int]
                  ) -> None:
         self.entries = entries
         self.inputs = list(inputs)
-        self.guard_sqrt = ask.tf
-        self.sources = [ask.source(run, b) for b in ask.program.sources(run, ask.wrt)]
+        self.guard_sqrt = question.tf
+        self.sources = [
+            question.source(run, b) for b in question.program.sources(run, question.wrt)]
         self.targets = []
-        for target in ask.program.targets(run, ask.of):
+        for target in question.program.targets(run, question.of):
             tensors = parts(target)
-            self.targets.append((tensors, seeds_of(ask, tensors)))
+            self.targets.append((tensors, seeds_of(question, tensors)))
 
     def gradients(self, columns: Sequence[Any]) -> Iterator[Any]:
         """Return per target and source the gradients [points, source's shape], or None."""

@@ -46,30 +46,30 @@ class Part:
         self.derivative = derivative
 
 
-def parts_of(ask: Question, command: str, run: Run, emit: bool) -> list[Part]:
+def parts_of(question: Question, command: str, run: Run, emit: bool) -> list[Part]:
     """Return the parts of an answer, within `run.record`: per target its value, then its
     derivatives.
 
     Raises Unrecorded with `emit` for what has no recorded form.
     """
     derivatives = DERIVATIVES[command]
-    bindings = ask.program.sources(run, ask.wrt) if derivatives else []
+    bindings = question.program.sources(run, question.wrt) if derivatives else []
     found: list[Part] = []
-    for target in ask.program.targets(run, ask.of, derived=derivatives is not None):
+    for target in question.program.targets(run, question.of, derived=derivatives is not None):
         found.extend(_values(target))
         if derivatives:
-            found.extend(derivatives(ask, run, target, bindings, emit))
+            found.extend(derivatives(question, run, target, bindings, emit))
     return found
 
 
-def left_out(ask: Question, command: str, run: Run) -> list[str]:
+def left_out(question: Question, command: str, run: Run) -> list[str]:
     """Return what the derivatives of an answer leave out, within `run.record`."""
-    if DERIVATIVES[command] is None or ask.mode == "finite" or not run.record.is_partial():
+    if DERIVATIVES[command] is None or question.mode == "finite" or not run.record.is_partial():
         return []
-    bindings = ask.program.sources(run, ask.wrt)
+    bindings = question.program.sources(run, question.wrt)
     return [f"{target.name} by {b.name}: {said['message']}"
-            for target in ask.program.targets(run, ask.of, derived=True) for b in bindings
-            for said in notes.left_out(ask, run, target, [b])]
+            for target in question.program.targets(run, question.of, derived=True) for b in bindings
+            for said in notes.left_out(question, run, target, [b])]
 
 
 def _values(target: Target) -> Iterator[Part]:
@@ -83,52 +83,52 @@ def _values(target: Target) -> Iterator[Part]:
         yield Part(partial(numbers.indexed, name), tensor, tensor.shape, False)
 
 
-def _gradients(ask: Question, run: Run, target: Target, bindings: list[Binding], emit: bool
+def _gradients(question: Question, run: Run, target: Target, bindings: list[Binding], emit: bool
                ) -> Iterator[Part]:
-    for b, g in zip(bindings, gradients(ask, run, target, bindings, emit), strict=True):
+    for b, g in zip(bindings, gradients(question, run, target, bindings, emit), strict=True):
         yield Part(partial(numbers.first_derivative, target.name, b.name, ()),
-                   _given(ask, g, b.value.shape), b.value.shape)
+                   _given(question, g, b.value.shape), b.value.shape)
 
 
-def _jacobians(ask: Question, run: Run, target: Target, bindings: list[Binding], emit: bool
+def _jacobians(question: Question, run: Run, target: Target, bindings: list[Binding], emit: bool
                ) -> Iterator[Part]:
     """Yield the Jacobians. A list of scalars is differentiated item by item, which takes no arrays
     at all.
     """
     items = target.tensor if isinstance(target.tensor, list) else []
     if items and all(is_number(item) and not getattr(item, "shape", ()) for item in items):
-        rows = [jacobians(ask, run, Target(target.name, item, target.span), bindings, emit)
+        rows = [jacobians(question, run, Target(target.name, item, target.span), bindings, emit)
                 for item in items] if emit else zip(*[
                     [None]*len(items) if g is None else g
-                    for g in jacobians(ask, run, target, bindings)], strict=True)
+                    for g in jacobians(question, run, target, bindings)], strict=True)
         for b, column in zip(bindings, zip(*rows, strict=True), strict=True):
-            there = ask.unconnected == "zero" or any(g is not None for g in column)
+            there = question.unconnected == "zero" or any(g is not None for g in column)
             for k, g in enumerate(column):
                 yield Part(partial(numbers.first_derivative, target.name, b.name, (k,)),
                            zeros(b.value.shape) if g is None and there else g, b.value.shape)
         return
     shape = tensor_of(target).shape
-    for b, g in zip(bindings, jacobians(ask, run, target, bindings, emit), strict=True):
+    for b, g in zip(bindings, jacobians(question, run, target, bindings, emit), strict=True):
         whole = (*shape, *b.value.shape)
         yield Part(partial(_split, numbers.first_derivative, (target.name, b.name), len(shape)),
-                   _given(ask, g, whole), whole)
+                   _given(question, g, whole), whole)
 
 
-def _hessians(ask: Question, run: Run, target: Target, bindings: list[Binding], emit: bool
+def _hessians(question: Question, run: Run, target: Target, bindings: list[Binding], emit: bool
               ) -> Iterator[Part]:
-    found = hessian(ask, run, target, bindings, emit)
+    found = hessian(question, run, target, bindings, emit)
     for (i, j), block in sorted(found.blocks.items()):
         row, column = bindings[i], bindings[j]
         rank = len(row.value.shape)
         whole = (*row.value.shape, *column.value.shape)
-        if ask.tf and (i, j) in found.constant:
+        if question.tf and (i, j) in found.constant:
             block = None
         yield Part(partial(_split, numbers.second_derivative,
                            (target.name, row.name, column.name), rank),
-                   _given(ask, block, whole), whole)
+                   _given(question, block, whole), whole)
 
 
-def _successive(ask: Question, run: Run, target: Target, bindings: list[Binding], emit: bool
+def _successive(question: Question, run: Run, target: Target, bindings: list[Binding], emit: bool
                 ) -> Iterator[Part]:
     """Return the derivative in the first source, that one's in the second, and so on; with one name
     k times the first k derivatives. Sources are scalars, or the `element` of an array that the
@@ -136,10 +136,11 @@ def _successive(ask: Question, run: Run, target: Target, bindings: list[Binding]
     """
     tensors: list[Tensor] = parts(target)
     for k, b in enumerate(bindings):
-        (g,) = calculus.gradient(tensors, [ask.source(run, b)], emit=True) if tensors else (None,)
+        (g,) = calculus.gradient(
+            tensors, [question.source(run, b)], emit=True) if tensors else (None,)
         if g is None and k:
             g = 0.0     # a derivative that no longer depends on the source
-        element = getattr(ask, "element", ())
+        element = getattr(question, "element", ())
         if element and isinstance(g, Tensor):
             g = index(g, pattern=element)
         tensors = [g] if isinstance(g, Tensor) else []
@@ -155,8 +156,8 @@ def _split(name: Callable[..., str], of: Sequence[str], rank: int, at: Index) ->
     return name(*of, at[:rank], at[rank:])
 
 
-def _given(ask: Question, g: Any, shape: Sequence[int]) -> Any:
-    return zeros(tuple(shape)) if g is None and ask.unconnected == "zero" else g
+def _given(question: Question, g: Any, shape: Sequence[int]) -> Any:
+    return zeros(tuple(shape)) if g is None and question.unconnected == "zero" else g
 
 
 DERIVATIVES: dict[str, Callable[..., Iterator[Part]] | None] = {

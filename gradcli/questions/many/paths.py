@@ -97,19 +97,19 @@ def worked(executor: Executor, columns: Sequence[Any]) -> tuple[Any, list[Any] |
         np.concatenate(parts) for parts in zip(*arrays, strict=True)] or None
 
 
-def traced(ask: Question, command: str, names: Sequence[str], point: Mapping[str, Any], size: int,
-           paired: bool | None = None) -> Path:
+def traced(question: Question, command: str, names: Sequence[str], point: Mapping[str, Any],
+           size: int, paired: bool | None = None) -> Path:
     """Trace a question at one point. names: of the columns. size, paired: as `Executor` takes them.
 
     Raises what the program raises there, and Unrecorded where points have to be asked one by one.
     """
     def asked(run: Run) -> tuple[list[Any], list[Any], tuple[Run, list[Part], list[str]]]:
-        unsaid = left_out(ask, command, run)
-        parts = parts_of(ask, command, run, emit=True)
+        unsaid = left_out(question, command, run)
+        parts = parts_of(question, command, run, emit=True)
         return [], [np.full(p.shape, np.nan) if p.value is None else p.value for p in parts], (
             run, parts, unsaid)
 
-    found, (run, parts, unsaid) = trace(ask, {**ask.at, **point}, names, asked)
+    found, (run, parts, unsaid) = trace(question, {**question.at, **point}, names, asked)
     if len(found.inputs) < len(names):
         raise Unrecorded
     inputs = {i: shape_of(value) for i, value in found.inputs.items()}
@@ -121,11 +121,11 @@ def traced(ask: Question, command: str, names: Sequence[str], point: Mapping[str
     guards.answers = [guards.answers[k] for k in kept]
     ran = found.entries[:found.own]
     given = descendants(ran, inputs)
-    absorbs = command == "grad" and ask.mode == "reverse" and not found.slopes and not any(
+    absorbs = command == "grad" and question.mode == "reverse" and not found.slopes and not any(
         mixes_points(e, given) for e in ran)
     first, second = len(found.guards), len(found.guards) + len(found.slopes)
     return Path(Executor(guards, size, paired) if kept else None,
                 [found.guards[k][1] for k in kept if k < first],
                 sum(first <= k < second for k in kept),
                 Executor(graph(found.entries, inputs, found.answers), size, paired), parts,
-                Forward(ask, run, ran, inputs) if absorbs else None, Again(found), unsaid)
+                Forward(question, run, ran, inputs) if absorbs else None, Again(found), unsaid)

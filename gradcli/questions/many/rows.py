@@ -116,12 +116,13 @@ class Points:
     for each name, with the points along the first axis.
     """
 
-    __slots__ = ("ask", "at", "command", "layout", "names", "one_by_one", "paired", "paths", "size")
+    __slots__ = ("at", "command", "layout", "names", "one_by_one", "paired", "paths", "question",
+                 "size")
 
-    def __init__(self, ask: Question, command: str, names: Sequence[str], size: int = BLOCK,
+    def __init__(self, question: Question, command: str, names: Sequence[str], size: int = BLOCK,
                  layout: Layout | None = None, paired: bool | None = None) -> None:
-        self.ask = ask
-        self.at = dict(ask.at)
+        self.question = question
+        self.at = dict(question.at)
         self.command = command
         self.names = list(names)
         self.size = size
@@ -145,7 +146,7 @@ class Points:
                 pending = pending[1:]
                 continue
             try:
-                path = traced(self.ask, self.command, self.names, self._point(columns, row),
+                path = traced(self.question, self.command, self.names, self._point(columns, row),
                               self.size, self.paired)
                 self._check(path.parts)
             except Unrecorded:
@@ -309,11 +310,11 @@ class Points:
         """Return the answers at one point, whether one may be wrong, and what derivatives leave
         out.
         """
-        self.ask.at = {**self.at, **point}
-        run = self.ask.run(explain=False)
+        self.question.at = {**self.at, **point}
+        run = self.question.run(explain=False)
         with run.record:
-            unsaid = left_out(self.ask, self.command, run)
-            parts = parts_of(self.ask, self.command, run, emit=False)
+            unsaid = left_out(self.question, self.command, run)
+            parts = parts_of(self.question, self.command, run, emit=False)
             doubtful = is_doubtful(run, parts) or bool(run.keeps("rough"))
         self._check(parts)
         return parts, doubtful, unsaid

@@ -51,7 +51,7 @@ NONE = 1e-11
 LOOKED = (0.5, 0.75, 0.25, 1.0, 0.0)
 
 
-def curves(ask: Question, over: Over, orders: Sequence[int], view: tuple[float, float] | None
+def curves(question: Question, over: Over, orders: Sequence[int], view: tuple[float, float] | None
            ) -> Answer:
     """Return the picture of the targets of a question over one input.
 
@@ -61,7 +61,7 @@ def curves(ask: Question, over: Over, orders: Sequence[int], view: tuple[float, 
     """
     # Jumps of a derivative are kinks of the function, and what the next one tells is no jump.
     highest = max([2, *orders])
-    values = Values(ask, [over], highest, [
+    values = Values(question, [over], highest, [
         (over.low + share * (over.high - over.low),) for share in LOOKED])
     shown = [k * (highest + 1) + order
              for k in range(len(values.targets)) for order in (0, *orders)]
@@ -101,7 +101,7 @@ def curves(ask: Question, over: Over, orders: Sequence[int], view: tuple[float, 
                " shows more"} for c in cut]
     notes += list(_rounded(over, {found[c]["name"]: hidden[c] for c in shown if c in hidden}))
     return {
-        "schema": 1, "command": "plot", "file": ask.program.source.name,
+        "schema": 1, "command": "plot", "file": question.program.source.name,
         "title": title(values), "over": [_axis(over)],
         "range": list(view), "curves": [found[c] for c in shown if found[c]["segments"]],
         "field": None, "notes": notes}
@@ -322,13 +322,15 @@ def _why(values: Values, curve: Answer, x: float) -> list[str]:
     from gradcli.explain.notes import Kinks
     from gradcli.questions.question import tensors_of
 
-    ask = values.ask
+    question = values.question
     try:
-        run = ask.run(values.at([x]), explain=False)
+        run = question.run(values.at([x]), explain=False)
         with run.record:
-            (target,) = [t for t in ask.program.targets(run, ask.of) if t.name == curve["of"]][:1]
-            (source,) = ask.program.sources(run, ask.wrt[:1])
-            found = Kinks(run, tensors_of(target), ask.program.source).of(source.value, order=2)
+            (target,) = [t for t in question.program.targets(run, question.of)
+                         if t.name == curve["of"]][:1]
+            (source,) = question.program.sources(run, question.wrt[:1])
+            found = Kinks(run, tensors_of(target), question.program.source).of(
+                source.value, order=2)
     except (GradcliError, ValueError):
         return []
     return [str(data(note.message)) for note in found]

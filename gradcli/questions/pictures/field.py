@@ -29,9 +29,9 @@ FAR = 8.0
 LOOKED = ((0.5, 0.5), (0.75, 0.6), (0.25, 0.4), (1.0, 1.0), (0.0, 0.0))
 
 
-def field(ask: Question, overs: Sequence[Over], view: tuple[float, float] | None) -> Answer:
+def field(question: Question, overs: Sequence[Over], view: tuple[float, float] | None) -> Answer:
     """Return the picture of a target over two inputs. Raises as `curves` does."""
-    values = Values(ask, overs, 0, [
+    values = Values(question, overs, 0, [
         tuple([o.low + s * (o.high - o.low) for o, s in zip(overs, shares, strict=True)])
         for shares in LOOKED])
     if len(values.targets) != 1:
@@ -71,7 +71,7 @@ def field(ask: Question, overs: Sequence[Over], view: tuple[float, float] | None
             notes.append({"code": "none", "message": f"there is no gradient in {o.name}: no path of"
                           f" derivatives leads there; `gradcli why` tells the reason"})
     return {
-        "schema": 1, "command": "plot", "file": ask.program.source.name,
+        "schema": 1, "command": "plot", "file": question.program.source.name,
         "title": title(values),
         "over": [{"name": o.name, "low": o.low, "high": o.high} for o in overs],
         "range": [float(lowest), float(highest)], "curves": [],
@@ -126,4 +126,5 @@ def _arrows(xs: Any, ys: Any, gx: Any, gy: Any, shown: Any) -> list[list[float]]
     usual = float(np.quantile(length[good], LONGEST))
     scale = LENGTH / np.maximum(length[good], usual)
     dx, dy = dx[good] * scale, dy[good] * scale
-    return np.stack([x[good] - 0.5 * dx, y[good] - 0.5 * dy, dx, dy], axis=1).tolist()  # type: ignore[no-any-return]
+    ends = np.stack([x[good] - 0.5 * dx, y[good] - 0.5 * dy, dx, dy], axis=1)
+    return ends.tolist()  # type: ignore[no-any-return]

@@ -28,18 +28,18 @@ if TYPE_CHECKING:
 MAX_NODES = 200
 
 
-def graph(ask: Question, most: int = MAX_NODES) -> Answer:
+def graph(question: Question, most: int = MAX_NODES) -> Answer:
     """Return the graph of what a question is about, of at most so many operations: loops and lines
     are one node where there are more. Raises what `why` raises.
     """
-    found = explained(ask)
+    found = explained(question)
     told, logged = found.answer, found.logged
     with logged.record:
         made = made_by(logged)
-        targets = _targets(ask, logged)
+        targets = _targets(question, logged)
     kept = ancestors(made, targets)
-    nodes, notes = Nodes(ask, logged, told), []
-    grouping = keys(ask, kept, most)
+    nodes, notes = Nodes(question, logged, told), []
+    grouping = keys(question, kept, most)
     if grouping.note:
         notes.append({"code": "collapsed", "message": grouping.note})
     nodes.add(kept, targets, grouping)
@@ -48,22 +48,22 @@ def graph(ask: Question, most: int = MAX_NODES) -> Answer:
     mark(nodes, reasons)
     for text in dict.fromkeys(reason["message"] for _, reason in reasons):
         notes.append({"code": "cut", "message": text})
-    return {"schema": 1, "command": "graph", "file": ask.program.source.name,
+    return {"schema": 1, "command": "graph", "file": question.program.source.name,
             "nodes": list(nodes.nodes.values()), "edges": list(nodes.edges.values()),
             "tapes": list(logged.tapes), "notes": notes}
 
 
-def _targets(ask: Question, logged: Run) -> dict[int, str]:
+def _targets(question: Question, logged: Run) -> dict[int, str]:
     """Return a dict from the ids of the targets to their names."""
     log = logged.log
     assert log is not None
     found: dict[int, str] = {}
-    questions = [] if ask.of else log.questions
-    for question in questions:
-        for id in question.made:
+    requests = [] if question.of else log.requests
+    for request in requests:
+        for id in request.made:
             found[id] = logged.named[id].name if id in logged.named else ""
     try:
-        for target in ask.program.targets(logged, ask.of, derived=False):
+        for target in question.program.targets(logged, question.of, derived=False):
             for tensor in tensors_of(target):
                 if tensor.id is not None:
                     found[tensor.id] = target.name
@@ -154,18 +154,18 @@ class Grouping:
         self.note = note
 
 
-def keys(ask: Question, kept: Sequence[Made], most: int) -> Grouping:
+def keys(question: Question, kept: Sequence[Made], most: int) -> Grouping:
     """Return the finest way to put values together that gives at most so many nodes."""
     def each(one: Made) -> Key:
-        return one.id if one.question is None else ("question", one.question)
+        return one.id if one.request is None else ("question", one.request)
 
     def place(one: Made) -> Key:
-        if one.question is not None:
+        if one.request is not None:
             return ("question", one.span)
         return (one.operation, one.span) if one.span is not None else one.operation
 
     def line(one: Made) -> Key:
-        return None if one.span is None else ask.program.source.position(one.span[0])[0]
+        return None if one.span is None else question.program.source.position(one.span[0])[0]
 
     count = len(kept)
     for level, (key, what) in enumerate((
@@ -195,7 +195,7 @@ class Made:
     question of the file that made it, or None.
     """
 
-    __slots__ = ("attributes", "id", "inputs", "kind", "operation", "question", "span", "value")
+    __slots__ = ("attributes", "id", "inputs", "kind", "operation", "request", "span", "value")
 
     def __init__(self, id: int, kind: str, operation: str, inputs: Sequence[tuple[Any, Any, bool]],
                  value: Any, span: Span | None, attributes: Any = None) -> None:
@@ -206,7 +206,7 @@ class Made:
         self.value = value
         self.span = span
         self.attributes = dict(attributes or {})
-        self.question: int | None = None
+        self.request: int | None = None
 
 
 def made_by(logged: Run) -> dict[int, Made]:
@@ -226,11 +226,11 @@ def made_by(logged: Run) -> dict[int, Made]:
         if inputs or state.how.startswith("assign"):
             found[state.after] = Made(state.after, "state", state.how, inputs, state.value,
                                       state.span)
-    for number, question in enumerate(log.questions):
-        for id in range(question.first + 1, question.last):
+    for number, request in enumerate(log.requests):
+        for id in range(request.first + 1, request.last):
             # Of questions within questions the outer one counts, which came last.
             if id in found:
-                found[id].question = number
+                found[id].request = number
     return found
 
 
@@ -253,8 +253,8 @@ KINDS = {"variable": "variable", "nontrainable": "variable", "input": "input",
 class Nodes:
     """nodes: key to node. edges: (from, to) to edge."""
 
-    def __init__(self, ask: Question, logged: Run, told: Answer) -> None:
-        self.ask = ask
+    def __init__(self, question: Question, logged: Run, told: Answer) -> None:
+        self.question = question
         self.logged = logged
         self.nodes: dict[Key, Answer] = {}
         self.edges: dict[tuple[str, str], Answer] = {}
@@ -276,7 +276,7 @@ class Nodes:
         named = self.logged.named
         keys = {one.id: grouping.key(one) for one in kept}
         alike: dict[Any, set[str]] = {}
-        for one in [one for one in kept if one.question is None]:
+        for one in [one for one in kept if one.request is None]:
             alike.setdefault(one.span, set()).add(one.operation)
         for one in kept:
             key = ("made", keys[one.id])
@@ -285,7 +285,7 @@ class Nodes:
                 text = self._text(one, len(alike.get(one.span, ())) == 1, grouping.level)
                 node = self.nodes[key] = self._node(one, text, grouping.level)
             node["count"] += 1
-            if one.id in named and grouping.level == 0 and one.question is None:
+            if one.id in named and grouping.level == 0 and one.request is None:
                 node["name"] = named[one.id].name
             if node["count"] > 1:
                 node["value"], node["shape"] = None, None
@@ -301,7 +301,7 @@ class Nodes:
                     source = self._leaf(id, value)
                 else:
                     source = self._number(value) if grouping.level == 0 and (
-                        one.question is None) else None
+                        one.request is None) else None
                 if source is not None and source is not node:
                     self._edge(source, node, passes)
         for id, name in targets.items():
@@ -312,20 +312,20 @@ class Nodes:
     def _node(self, one: Made, text: str, level: int) -> Answer:
         line, column = self._position(one.span)
         end = self._end(one.span)
-        question = one.question is not None
-        return {"id": f"n{len(self.nodes)}", "kind": "question" if question else one.kind,
+        request = one.request is not None
+        return {"id": f"n{len(self.nodes)}", "kind": "question" if request else one.kind,
                 "name": None, "text": text,
-                "operation": None if question or level > 1 else one.operation,
+                "operation": None if request or level > 1 else one.operation,
                 "line": line, "column": column, "end_line": end[0], "end_column": end[1],
-                "shape": None if question else list(shape_of(one.value)),
-                "value": _scalar(one.value) if not question else None, "count": 0,
+                "shape": None if request else list(shape_of(one.value)),
+                "value": _scalar(one.value) if not request else None, "count": 0,
                 "watched": None, "target": False, "cut": None, "tapes": []}
 
     def _position(self, span: Span | None) -> tuple[int | None, int | None]:
-        return (None, None) if span is None else self.ask.program.source.position(span[0])
+        return (None, None) if span is None else self.question.program.source.position(span[0])
 
     def _end(self, span: Span | None) -> tuple[int | None, int | None]:
-        return (None, None) if span is None else self.ask.program.source.position(span[1])
+        return (None, None) if span is None else self.question.program.source.position(span[1])
 
     def _text(self, one: Made, alone: bool, level: int) -> str:
         """Return what stands in the node: the formula where it is one operation, else what is done.
@@ -334,16 +334,16 @@ class Nodes:
         assert log is not None
         if level > 1:
             line = self._position(one.span)[0]
-            return "" if line is None else _short(self.ask.program.source.line(line).strip())
-        if one.question is not None:
-            return _short(text_at(self.ask, log.questions[one.question].span))
+            return "" if line is None else _short(self.question.program.source.line(line).strip())
+        if one.request is not None:
+            return _short(text_at(self.question, log.requests[one.request].span))
         if one.span is None or not alone:
             given = ", ".join([f"{k}={v}" for k, v in one.attributes.items()
                                if isinstance(v, (int, float, str, bool)) or (
                                    isinstance(v, tuple) and not any(
                                        isinstance(part, slice) for part in v))])
             return _short(f"{one.operation}({given})" if given else one.operation)
-        return _short(text_at(self.ask, one.span))
+        return _short(text_at(self.question, one.span))
 
     def _leaf(self, id: int, value: Any) -> Answer:
         """Return what no operation made."""
@@ -353,7 +353,7 @@ class Nodes:
             if binding is None and id in self.logged.named:
                 binding = self.logged.named[id]
                 name = binding.name
-            span = None if binding is None else bound_at(self.ask, binding)
+            span = None if binding is None else bound_at(self.question, binding)
             if value is None and binding is not None:
                 value = getattr(binding.value, "value", None)
             line, column = self._position(span)

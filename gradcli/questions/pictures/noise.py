@@ -65,18 +65,18 @@ class Noise:
 
     def _bounds(self, x: float) -> list[float]:
         """Return per curve: of each target itself and all its derivatives."""
-        values, ask = self.values, self.values.ask
+        values, question = self.values, self.values.question
         found: list[float] = []
         for k in range(len(values.targets)):
-            run = ask.run(values.at([x]), explain=False)
+            run = question.run(values.at([x]), explain=False)
             own: list[float] = []
             with run.record, quiet():
-                target = ask.program.targets(run, ask.of)[k]
-                bindings = ask.program.sources(run, ask.wrt)
+                target = question.program.targets(run, question.of)[k]
+                bindings = question.program.sources(run, question.wrt)
                 own.append(_bound(run, tensors_of(target)))
                 successive = DERIVATIVES["successive"]
                 assert successive is not None
-                for part in successive(ask, run, target, bindings, True):
+                for part in successive(question, run, target, bindings, True):
                     if len(own) > values.count or len(run.record.history()) > LONGEST:
                         break
                     own.append(_bound(run, [part.value] if isinstance(part.value, Tensor) else []))

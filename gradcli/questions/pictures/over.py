@@ -154,9 +154,9 @@ class Along(Question):
 
     __slots__ = ("element",)
 
-    def __init__(self, ask: Question, element: Index) -> None:
+    def __init__(self, question: Question, element: Index) -> None:
         for name in Question.__slots__:
-            setattr(self, name, getattr(ask, name))
+            setattr(self, name, getattr(question, name))
         self.element = element
 
 

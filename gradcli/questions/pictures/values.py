@@ -27,28 +27,28 @@ if TYPE_CHECKING:
 class Values:
     """A question at many points.
 
-    ask: the question. overs: the inputs that vary. order: how many derivatives in the only one, or
-    0 for the gradient in all. targets: what is asked for. elements: the program, whose arrays are
-    one target for each element. missing: (target, number of the derivative from 1) that have no
-    path.
+    question: the question. overs: the inputs that vary. order: how many derivatives in the only
+    one, or 0 for the gradient in all. targets: what is asked for. elements: the program, whose
+    arrays are one target for each element. missing: (target, number of the derivative from 1) that
+    have no path.
     points: where the program is looked at, one after the other until one works.
     problem: what went wrong at the first of the points that could not be answered, which are NaN;
     None where all could.
     """
 
-    __slots__ = ("_arrays", "_names", "_points", "ask", "count", "elements", "missing", "overs",
-                 "problem", "targets")
+    __slots__ = ("_arrays", "_names", "_points", "count", "elements", "missing", "overs", "problem",
+                 "question", "targets")
 
-    def __init__(self, ask: Question, overs: Sequence[Over], order: int,
+    def __init__(self, question: Question, overs: Sequence[Over], order: int,
                  points: Sequence[Sequence[float]]) -> None:
-        self.elements = Elements(ask.program)
+        self.elements = Elements(question.program)
         self.overs = list(overs)
         self.count = order or len(overs)
         self._names = list(dict.fromkeys([o.base for o in overs]))
         self._arrays: dict[str, Any] = {}
-        self.ask = Along(ask, overs[0].at if order else ())
-        self.ask.program = self.elements  # type: ignore[assignment]
-        self.ask.wrt = [overs[0].base]*order or self._names
+        self.question = Along(question, overs[0].at if order else ())
+        self.question.program = self.elements  # type: ignore[assignment]
+        self.question.wrt = [overs[0].base]*order or self._names
         self.missing: set[tuple[int, int]] = set()
         self.problem: Diagnostic | None = None
         self.targets: list[Target] = []
@@ -60,7 +60,7 @@ class Values:
                 if not problem.code.startswith("E04") or k == len(points) - 1:
                     raise
 
-        self._points = Points(self.ask, "successive" if order else "grad", self._names)
+        self._points = Points(self.question, "successive" if order else "grad", self._names)
 
     def at(self, point: Sequence[float]) -> dict[str, Any]:
         """Return the inputs at a point, by name."""
@@ -90,20 +90,20 @@ class Values:
 
     def _look(self, point: Sequence[float]) -> None:
         """Find the targets in a run at one point. Raises E0813 for what is no scalar number."""
-        ask = self.ask
+        question = self.question
         self._find_arrays(point)
         for o in self.overs:
-            if not o.at and o.base in ask.at:
-                _check_scalar(o, shape_of(ask.at[o.base]))
+            if not o.at and o.base in question.at:
+                _check_scalar(o, shape_of(question.at[o.base]))
                 raise error("E0813", f"`{o.base}` has a range in --over and a value in --at",
                             help="give one of them")
-        run = ask.run(self.at(point), explain=False)
+        run = question.run(self.at(point), explain=False)
         with run.record:
             for o in self.overs:
                 if o.base in run.bindings:
                     _check_scalar(o, run.bindings[o.base][0].value.shape)
-            self.targets = ask.program.targets(run, ask.of)
-            ask.program.sources(run, ask.wrt)
+            self.targets = question.program.targets(run, question.of)
+            question.program.sources(run, question.wrt)
             for target in self.targets:
                 self._check(target)
             self._check_free(run)
@@ -115,22 +115,22 @@ class Values:
             from gradcli.questions.states import check_free
 
             for target in self.targets:
-                check_free(self.ask, run, target, varied, "a plot")
+                check_free(self.question, run, target, varied, "a plot")
 
     def _find_arrays(self, point: Sequence[float]) -> None:
         """Find the values of arrays of which an axis varies an element."""
         whole = {o.base for o in self.overs if o.at}
         if not whole or self._arrays:
             return
-        run = self.ask.run({o.base: x for o, x in zip(self.overs, point, strict=True) if not o.at},
-                           explain=False)
+        run = self.question.run({
+            o.base: x for o, x in zip(self.overs, point, strict=True) if not o.at}, explain=False)
         for o in self.overs:
             if o.at:
                 value = run.bindings[o.base][0].value.value
                 o.at = within(o.base, o.at, shape_of(value), "--over")
                 self._arrays[o.base] = np.array(value, dtype=float)
-        if isinstance(self.ask, Along) and self.ask.element:
-            self.ask.element = self.overs[0].at
+        if isinstance(self.question, Along) and self.question.element:
+            self.question.element = self.overs[0].at
 
     def _check(self, target: Target) -> None:
         whole = target.tensor if isinstance(target.tensor, list) and "," in target.name else [
@@ -159,7 +159,7 @@ class Values:
         arrays = iter(zip(answers.arrays, answers.missing, strict=True))
         for i, target in enumerate(self.targets):
             found[i, 0] = sum([next(arrays)[0] for _ in target.name.split(",")])
-            parts = [next(arrays) for _ in self.ask.wrt]
+            parts = [next(arrays) for _ in self.question.wrt]
             for k in range(1, count):
                 values, missing = parts[k - 1] if len(parts) == self.count else parts[
                     self._names.index(self.overs[k - 1].base)]
@@ -213,26 +213,26 @@ def named(name: str, order: int) -> str:
 def title(values: Values) -> str:
     """Return the formula if it is short, else what it is called and where; then the other inputs.
     """
-    ask, targets = values.ask, values.targets
-    lines = dict.fromkeys([_formula(ask, target) for target in targets])
+    question, targets = values.question, values.targets
+    lines = dict.fromkeys([_formula(question, target) for target in targets])
     what = ", ".join(lines)
     if not all(lines) or len(what) > LONG:
-        file = ask.program.source.name.rpartition("/")[2]
+        file = question.program.source.name.rpartition("/")[2]
         what = f"{', '.join([t.name for t in targets])} in {file}"
     point = _point(values)
     return visible(_short(what)) + (f"\nat {visible(_short(point))}" if point else "")
 
 
-def _formula(ask: Question, target: Target) -> str:
+def _formula(question: Question, target: Target) -> str:
     """Return the statement that made the target, on one line; empty where others may have made it.
     """
     name = target.name.partition("[")[0]
     if len(re.findall(rf"(?m)^\s*{re.escape(name)}\s*[-+*/]?=(?!=)",
-                      ask.program.source.text)) > 1:
+                      question.program.source.text)) > 1:
         return ""
-    for statement in ask.program.statements:
+    for statement in question.program.statements:
         if statement.start <= target.span[0] < statement.end:
-            text = ask.program.source.text[statement.start:statement.end].strip()
+            text = question.program.source.text[statement.start:statement.end].strip()
             return "" if "\n" in text or ":" in text else text
     return ""
 
@@ -240,9 +240,9 @@ def _formula(ask: Question, target: Target) -> str:
 def _point(values: Values) -> str:
     """Return the inputs that no axis varies: a = 2, x[1] = 3."""
     varied = {o.base for o in values.overs}
-    run = values.ask.run(values.at([1.0] * len(values.overs)), explain=False)
+    run = values.question.run(values.at([1.0] * len(values.overs)), explain=False)
     found = []
-    for name in values.ask.program.default_sources():
+    for name in values.question.program.default_sources():
         bindings = run.bindings.get(name)
         if name in varied:
             found += [f"{part} = {significant(value, 4)}" for part, value in values.still(name)]

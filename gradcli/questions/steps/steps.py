@@ -41,43 +41,43 @@ if TYPE_CHECKING:
 ON_PATHS = ("input", "step", "cut")
 
 
-def steps(ask: Question, most: int | None = None) -> Answer:
+def steps(question: Question, most: int | None = None) -> Answer:
     """Return one result per target: `steps`, inputs and constants first, and `sources` as `grad`
     has them. With mode "forward" each step has its tangents, else its adjoint.
 
     most: of more steps only so many, half of them at each end of both walks, have values and local
     derivatives, and what the sources go into first; the others only their names and rules.
     """
-    run = ask.run()
+    run = question.run()
     results = []
     with run.record:
-        bindings = ask.program.sources(run, ask.wrt)
-        for target in ask.program.targets(run, ask.of):
-            results.append(_result(ask, run, target, bindings, most))
-    return answer(ask, "steps", results)
+        bindings = question.program.sources(run, question.wrt)
+        for target in question.program.targets(run, question.of):
+            results.append(_result(question, run, target, bindings, most))
+    return answer(question, "steps", results)
 
 
-def _result(ask: Question, run: Run, target: Target, bindings: list[Binding], most: int | None
+def _result(question: Question, run: Run, target: Target, bindings: list[Binding], most: int | None
             ) -> Answer:
-    forward = ask.mode == "forward"
+    forward = question.mode == "forward"
     tensors = tensors_of(target)
-    sources = {b.name: ask.source(run, b) for b in bindings}
+    sources = {b.name: question.source(run, b) for b in bindings}
     trace = Trace(run, {t.id for t in tensors if t.id is not None}, sources)
-    found = (jacobians if forward else gradients)(ask, run, target, bindings)
+    found = (jacobians if forward else gradients)(question, run, target, bindings)
     value = plain_structure(target.tensor)
     count = sum([calculus.size(t.shape) for t in tensors])
-    common = troubles(ask, run, target) + moved(ask, run, target, bindings)
+    common = troubles(question, run, target) + moved(question, run, target, bindings)
     if count != 1 and not forward:
         from gradcli.explain.notes import summed
 
-        common.append(note(ask, summed(target.name, count, target.span)))
+        common.append(note(question, summed(target.name, count, target.span)))
     rows = _rows(trace)
     adjoints = {} if forward else _adjoints(trace, target, rows)
     if extreme(run.record.compact(), sources.values()):
-        common += _beyond(ask, trace, target, rows)
+        common += _beyond(question, trace, target, rows)
     uses = _uses(trace, rows, adjoints)
     wanted = _wanted(rows, sources, uses, most)
-    _fill(ask, trace, rows, wanted)
+    _fill(question, trace, rows, wanted)
     if forward:
         _add_tangents(trace, sources, rows, wanted)
     else:
@@ -89,11 +89,11 @@ def _result(ask: Question, run: Run, target: Target, bindings: list[Binding], mo
         "summed": count != 1 and not forward, "result": [
             trace.names[t.id] for t in tensors if t.id in trace.names],
         "steps": list(rows.values()),
-        "sources": [_source(ask, run, target, b, g, forward)
+        "sources": [_source(question, run, target, b, g, forward)
                     for b, g in zip(bindings, found, strict=True)], "notes": common}
 
 
-def _source(ask: Question, run: Run, target: Target, binding: Binding, g: Any, forward: bool
+def _source(question: Question, run: Run, target: Target, binding: Binding, g: Any, forward: bool
             ) -> Answer:
     field = "jacobian" if forward else "gradient"
     because: list[Answer] = []
@@ -101,11 +101,12 @@ def _source(ask: Question, run: Run, target: Target, binding: Binding, g: Any, f
     if g is None:
         from gradcli.questions.causes import causes
 
-        because = [reason(ask, r) for r in causes(ask, run, target, binding)]
+        because = [reason(question, r) for r in causes(question, run, target, binding)]
     else:
-        notes = of_gradient(ask, run, target, binding, g, field)
+        notes = of_gradient(question, run, target, binding, g, field)
     return {"wrt": binding.name, "shape": list(shape_of(binding.value.value)),
-            **point(ask, run, target, binding), field: data(g), "reasons": because, "notes": notes}
+            **point(question, run, target, binding), field: data(g), "reasons": because,
+            "notes": notes}
 
 
 # --- rows -------------------------------------------------------------------------------------
@@ -156,7 +157,7 @@ def _wanted(rows: Mapping[int, Answer], sources: Mapping[str, Tensor], uses: Use
     return wanted | {i for i in ids if id(rows[i]) in first or rows[i]["name"] in sources}
 
 
-def _fill(ask: Question, trace: Trace, rows: Mapping[int, Answer], wanted: set[int]) -> None:
+def _fill(question: Question, trace: Trace, rows: Mapping[int, Answer], wanted: set[int]) -> None:
     """Add values to the rows that are shown, with their formulas and local derivatives."""
     for i in wanted:
         rows[i]["shape"], rows[i]["value"] = shape(trace.values[i]), data(trace.values[i])
@@ -170,7 +171,7 @@ def _fill(ask: Question, trace: Trace, rows: Mapping[int, Answer], wanted: set[i
         if entry[OUT] not in wanted:
             continue
         row, operation, full = rows[entry[OUT]], written.operation(entry), written.so_far(entry)
-        at = place(ask, span_of(entry))
+        at = place(question, span_of(entry))
         row.update(operation=operation.text.text, formula=full.text.text, line=at["line"],
                    column=at["column"], tex={
                        "name": name(row["name"]).tex, "operation": operation.tex,
@@ -190,7 +191,7 @@ def _adjoints(trace: Trace, target: Target, rows: Mapping[int, Answer]) -> dict[
     return dict(zip(ids, found, strict=True))
 
 
-def _beyond(ask: Question, trace: Trace, target: Target, rows: Mapping[int, Answer]
+def _beyond(question: Question, trace: Trace, target: Target, rows: Mapping[int, Answer]
             ) -> list[Answer]:
     """Return a note on numbers of the table that stand for others, which are no floats."""
     from gradcli.engine.sweeps import wide
@@ -203,9 +204,9 @@ def _beyond(ask: Question, trace: Trace, target: Target, rows: Mapping[int, Answ
         for k, i in enumerate(entry[IDS]):
             if i in trace.names and (entry[OUT], k) in slopes:
                 found[f"∂{trace.names[entry[OUT]]}/∂{trace.names[i]}"] = slopes[entry[OUT], k]
-    if ask.mode != "forward":
+    if question.mode != "forward":
         found.update({f"d{target.name}/d{rows[i]['name']}": text for i, text in adjoints.items()})
-    return [note(ask, shown(found, target.span))] if found else []
+    return [note(question, shown(found, target.span))] if found else []
 
 
 def _add_adjoints(rows: Mapping[int, Answer], wanted: set[int], adjoints: Mapping[int, Any],

@@ -58,8 +58,7 @@ class Refused(Exception):
 
 
 def complex_step(run: Run, function: Function, binding: Binding, along: Directions,
-                 moved: float = 0.0, shorter: float = 1.0, shaken: bool = False
-                 ) -> tuple[Any, str]:
+                 moved: float = 0.0, shorter: float = 1.0, shaken: bool = False) -> tuple[Any, str]:
     """Return (the Jacobian between weights and directions or None, why there is none).
 
     To see what rounding does: moved: of the source, relative; shorter: of the step, times; shaken:
@@ -68,7 +67,7 @@ def complex_step(run: Run, function: Function, binding: Binding, along: Directio
     try:
         tensors = function.tensors
         if not run.record.everything or run.tapes:
-            run = function.ask.logged(run)     # a tape of the file keeps only what rules read
+            run = function.question.logged(run)     # a tape of the file keeps only what rules read
             with run.record:
                 tensors = function.again(run)
                 binding = function.source(run, binding)

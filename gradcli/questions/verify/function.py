@@ -25,32 +25,33 @@ class Function:
     floats on the way; if it did not, it does not beside the point, where differences ask.
     """
 
-    __slots__ = ("ask", "ranged", "row", "target", "tensors")
+    __slots__ = ("question", "ranged", "row", "target", "tensors")
 
-    def __init__(self, ask: Question, run: Run, target: Target, row: Binding | None = None) -> None:
-        self.ask = ask
+    def __init__(self, question: Question, run: Run, target: Target,
+                 row: Binding | None = None) -> None:
+        self.question = question
         self.target = target
         self.row = row
         self.ranged = True
         self.tensors = self._of(run, target, row)
         if row is not None and self.tensors:
-            (plain,) = calculus.gradient(parts(target), [ask.source(run, row)], ranged=False)
+            (plain,) = calculus.gradient(parts(target), [question.source(run, row)], ranged=False)
             self.ranged = not np.array_equal(self.tensors[0].value, plain, equal_nan=True)
 
     def again(self, run: Run) -> list[Tensor]:
         """Return the tensors of another run of the program, whose record is open."""
         row = None if self.row is None else self.source(run, self.row)
-        return self._of(run, self.ask.same_target(run, self.target), row)
+        return self._of(run, self.question.same_target(run, self.target), row)
 
     def source(self, run: Run, binding: Binding) -> Binding:
         """Return a source in another run."""
-        return self.ask.program.sources(run, [binding.name])[0]
+        return self.question.program.sources(run, [binding.name])[0]
 
     def _of(self, run: Run, target: Target, row: Binding | None) -> list[Tensor]:
         tensors = parts(target)
         if row is None:
             return tensors
-        (g,) = calculus.gradient(tensors, [self.ask.source(run, row)], emit=True,
+        (g,) = calculus.gradient(tensors, [self.question.source(run, row)], emit=True,
                                  ranged=self.ranged)
         return [] if g is None else [g]
 

@@ -139,7 +139,7 @@ def _like(value: Any, x: Any) -> Any:
 
 
 def _values(function: Function, binding: Binding, x: Any, along: Directions) -> Any:
-    run = function.ask.run({binding.name: _like(binding.value.value, x)})
+    run = function.question.run({binding.name: _like(binding.value.value, x)})
     with run.record:
         tensors = function.again(run)
     if [t.shape for t in tensors] != along.row_shapes:
@@ -152,12 +152,12 @@ def reverse_moved(function: Function, binding: Binding, along: Directions, moved
     where that goes another way.
     """
     value = binding.value.value
-    run = function.ask.run({binding.name: _like(value, np.asarray(value) * (1.0 + moved))})
+    run = function.question.run({binding.name: _like(value, np.asarray(value) * (1.0 + moved))})
     with run.record:
         tensors = function.again(run)
         if [t.shape for t in tensors] != along.row_shapes:
             return None
-        return reverse(tensors, function.ask.source(run, function.source(run, binding)), along)
+        return reverse(tensors, function.question.source(run, function.source(run, binding)), along)
 
 
 def unchangeable(run: Run, binding: Binding) -> str:

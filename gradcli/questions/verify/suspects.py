@@ -47,7 +47,7 @@ def not_linear(elements: Sequence[dict[str, Any]], scaled: Any) -> bool:
         for one, two in zip(elements, np.ravel(scaled).tolist(), strict=True))
 
 
-def blamed(ask: Question, run: Run, targets: Sequence[Tensor], entries: Sequence[Entry]
+def blamed(question: Question, run: Run, targets: Sequence[Tensor], entries: Sequence[Entry]
            ) -> Iterator[tuple[str, str, Span | None]]:
     """Yield (code, message, location) of each wrong rule, each location once."""
     said: set[Any] = set()
@@ -67,8 +67,9 @@ def blamed(ask: Question, run: Run, targets: Sequence[Tensor], entries: Sequence
                 t.id for t in targets if t.id is not None])
             if entry[OUT] in on_way and span_of(entry) not in said:
                 said.add(span_of(entry))
-                yield ("stop-gradient", f"`{called(entry, ask.program.source)}` hides a way from"
-                       " derivatives, which differences see", span_of(entry))
+                name = called(entry, question.program.source)
+                yield ("stop-gradient", f"`{name}` hides a way from derivatives, which differences"
+                       " see", span_of(entry))
 
 
 def _wrong_call(run: Run, entry: Entry) -> list[str]:

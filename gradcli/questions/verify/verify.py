@@ -60,11 +60,11 @@ MOST_ENTRIES = 500
 KINKS = ("undecided-kink", "undecided-jump")
 
 
-def verify(ask: Question) -> Answer:
+def verify(question: Question) -> Answer:
     """Check each target by each source, element by element (of large ones in random directions)."""
     def of(run: Run, target: Target, bindings: list[Binding]) -> Answer:
         value = plain_structure(target.tensor)
-        function = Function(ask, run, target)
+        function = Function(question, run, target)
         sources = [verified(run, function, binding) for binding in bindings]
         blocks = _second(run, function, [
             b for b, s in zip(bindings, sources, strict=True) if s["verdict"] == AGREE])
@@ -73,7 +73,7 @@ def verify(ask: Question) -> Answer:
                 "sources": sources, "blocks": blocks}
 
     with np.errstate(all="ignore"):     # what overflows is told as the number that it becomes
-        found = answer(ask, "verify", each_target(ask, of))
+        found = answer(question, "verify", each_target(question, of))
     found["verdict"] = worst([r["verdict"] for r in found["results"]])
     return found
 
@@ -87,14 +87,14 @@ def _second(run: Run, function: Function, bindings: list[Binding]) -> list[Answe
 
         # A second derivative at a kink is a convention.
         bindings = [b for b in bindings if not kinks(
-            run, function.tensors, b.value, function.ask.program.source, order=2)]
+            run, function.tensors, b.value, function.question.program.source, order=2)]
     numbers = (*function.tensors, *[b.value for b in bindings])
     if len(bindings) > MOST_SOURCES or len(run.record.history()) > MOST_ENTRIES or any(
             type(t.value) is not float for t in numbers) or len(function.tensors) != 1:
         return []
     found = []
     for k, row in enumerate(bindings):
-        gradient = Function(function.ask, run, function.target, row)
+        gradient = Function(function.question, run, function.target, row)
         for column in bindings[k:]:
             told = verified(run, gradient, column)
             del told["wrt"], told["at"]
@@ -112,41 +112,41 @@ def _second(run: Run, function: Function, bindings: list[Binding]) -> list[Answe
 # off. What is to blame becomes a note. Of second derivatives the methods are put to the gradient,
 # as they are to any function, and to the target itself: a Hessian is no better than its gradient.
 
-def beside(ask: Question, found: Answer) -> None:
+def beside(question: Question, found: Answer) -> None:
     """Complete the checks in an answer."""
     results = iter(found["results"])
 
     def of(run: Run, target: Target, bindings: list[Binding]) -> Answer:
         result = next(results)
         if found["command"] == "hess":
-            _blocks(ask, run, target, bindings, result["blocks"])
+            _blocks(question, run, target, bindings, result["blocks"])
         else:
-            _sources(ask, run, target, bindings, result["sources"])
+            _sources(question, run, target, bindings, result["sources"])
         return {}
 
     if any("verify" in part for result in found["results"]
            for part in (*result.get("sources", ()), *result.get("blocks", ()))):
         with np.errstate(all="ignore"):
-            each_target(ask, of)
+            each_target(question, of)
 
 
-def _sources(ask: Question, run: Run, target: Target, bindings: list[Binding], sources: list[Answer]
-             ) -> None:
-    function = Function(ask, run, target)
+def _sources(question: Question, run: Run, target: Target, bindings: list[Binding],
+             sources: list[Answer]) -> None:
+    function = Function(question, run, target)
     for binding, source in zip(bindings, sources, strict=True):
         if "verify" in source:
             field = "gradient" if "gradient" in source["verify"] else "jacobian"
             told = verified(run, function, binding)
             better = None
             if told["verdict"] == AGREE and not told["directions"]:
-                weights = _weights(ask, function) if field == "gradient" else None
+                weights = _weights(question, function) if field == "gradient" else None
                 better = _by_complex(told, np.shape(source["verify"][field]), weights)
             _conclude(source, field, [told], better)
 
 
-def _blocks(ask: Question, run: Run, target: Target, bindings: list[Binding], blocks: list[Answer]
-            ) -> None:
-    function = Function(ask, run, target)
+def _blocks(question: Question, run: Run, target: Target, bindings: list[Binding],
+            blocks: list[Answer]) -> None:
+    function = Function(question, run, target)
     by_name = {b.name: b for b in bindings}
     firsts: dict[str, Answer] = {}
     for block in blocks:
@@ -155,7 +155,7 @@ def _blocks(ask: Question, run: Run, target: Target, bindings: list[Binding], bl
             for one in (row, column):
                 if one.name not in firsts:
                     firsts[one.name] = verified(run, function, one)
-            gradient = Function(ask, run, target, row)
+            gradient = Function(question, run, target, row)
             told = verified(run, gradient, column)
             better = None
             if told["verdict"] == AGREE and not told["directions"]:
@@ -164,9 +164,9 @@ def _blocks(ask: Question, run: Run, target: Target, bindings: list[Binding], bl
                 told, *[firsts[name] for name in dict.fromkeys((row.name, column.name))]], better)
 
 
-def _weights(ask: Question, function: Function) -> Any:
+def _weights(question: Question, function: Function) -> Any:
     """Return the weights of all elements of the targets."""
-    seeds = seeds_of(ask, function.tensors) or [1.0] * len(function.tensors)
+    seeds = seeds_of(question, function.tensors) or [1.0] * len(function.tensors)
     return np.concatenate([np.broadcast_to(seed, t.shape).ravel() for seed, t in zip(
         seeds, function.tensors, strict=True)])
 
@@ -216,23 +216,24 @@ LEAST = 1e-190
 
 def verified(run: Run, function: Function, binding: Binding) -> Answer:
     """Return what the methods say of a function of the run whose record is open, by one source."""
-    ask, target = function.ask, function.target
+    question, target = function.question, function.target
     value = binding.value.value
     told: Answer = {
         "wrt": binding.name, "shape": list(shape_of(value)),
-        **point(ask, run, target, binding), "verdict": NONE, "directions": False, "methods": {},
-        "elements": [], "causes": [], "notes": [], "reasons": []}
+        **point(question, run, target, binding), "verdict": NONE, "directions": False,
+        "methods": {}, "elements": [], "causes": [], "notes": [], "reasons": []}
     tensors = function.tensors
     if any(map(is_complex, (value, *tensors))):
         told["notes"] = [{"code": "complex", "message": f"{target.name} is not checked by"
-                          f" {binding.name}: there are complex numbers", **place(ask, target.span)}]
+                          f" {binding.name}: there are complex numbers",
+                          **place(question, target.span)}]
         return told
     if not all(size(shape_of(x)) for x in (value, *(t.value for t in tensors))):
         told["notes"] = [{"code": "empty", "message": f"{target.name} by {binding.name}: there is"
                           " nothing to check, as one of them is empty",
-                          **place(ask, target.span)}]
+                          **place(question, target.span)}]
         return told
-    source = ask.source(run, binding)
+    source = question.source(run, binding)
     along = Directions([t.shape for t in tensors], shape_of(value)) if is_float(value) else None
     by_reverse = None if along is None else reverse(tensors, source, along)
     if by_reverse is None and along is not None and function.row is not None and tensors:
@@ -241,8 +242,8 @@ def verified(run: Run, function: Function, binding: Binding) -> Answer:
     if along is None or by_reverse is None:
         from gradcli.questions.causes import causes
 
-        found = causes(ask, run, target, binding)
-        told["reasons"] = [reason(ask, r) for r in found]
+        found = causes(question, run, target, binding)
+        told["reasons"] = [reason(question, r) for r in found]
         if along is not None and any(r.code == "path-custom-none" for r in found):
             _explain_none(run, function, binding, along, told)
         return told
@@ -278,8 +279,8 @@ def verified(run: Run, function: Function, binding: Binding) -> Answer:
         rounding=rounding, shaken=shaken)
     told["elements"] = judged.elements
     told["verdict"] = worst([e["verdict"] for e in told["elements"]])
-    told["notes"] = moved(ask, run, target, [binding])
-    part = left_out(ask, run, target, [binding] if function.row is None else [
+    told["notes"] = moved(question, run, target, [binding])
+    part = left_out(question, run, target, [binding] if function.row is None else [
         function.row, binding])
     if part:
         told["notes"] += part
@@ -288,7 +289,7 @@ def verified(run: Run, function: Function, binding: Binding) -> Answer:
                 one["verdict"] = DIFFER
         told["verdict"] = worst([e["verdict"] for e in told["elements"]])
     told["notes"] += [{"code": f"undecided-{why}", "message": f"{target.name} by {binding.name}:"
-                       f" {WHY[why]}", **place(ask, target.span)} for why in judged.why]
+                       f" {WHY[why]}", **place(question, target.span)} for why in judged.why]
     _explain(run, function, binding, along, told, entries)
     return told
 
@@ -308,7 +309,7 @@ def _explain_none(run: Run, function: Function, binding: Binding, along: Directi
         told["notes"] = [{
             "code": "undecided-none", "message": f"{function.target.name} by {binding.name}: a"
             f" gradient function returns none, and by differences the derivative is {slope:.6g}",
-            **place(function.ask, function.target.span)}]
+            **place(function.question, function.target.span)}]
 
 
 def _rounding(run: Run, function: Function, binding: Binding, along: Directions, by_reverse: Any,
@@ -344,21 +345,21 @@ def _single(run: Run, value: Any) -> bool:
 def _explain(run: Run, function: Function, binding: Binding, along: Directions, told: Answer,
              entries: list[Entry]) -> None:
     """Add what is to blame for a difference; that a rule is not linear is one, too."""
-    ask, tensors = function.ask, function.tensors
+    question, tensors = function.question, function.tensors
     if entries:
-        scaled = reverse(tensors, ask.source(run, binding), along, weight=OTHER_WEIGHT)
+        scaled = reverse(tensors, question.source(run, binding), along, weight=OTHER_WEIGHT)
         if suspects.not_linear(told["elements"], scaled):
             told["verdict"] = DIFFER
             told["causes"].append({
                 "code": "upstream", "message": "a gradient function does not multiply by its"
                 " upstream gradient: with another weight the gradient is not as many times as"
-                " large", **place(ask, None)})
+                " large", **place(question, None)})
     if told["verdict"] == DIFFER:
         told["causes"] += [
-            {"code": code, "message": message, **place(ask, span)}
-            for code, message, span in suspects.blamed(ask, run, tensors, entries)]
+            {"code": code, "message": message, **place(question, span)}
+            for code, message, span in suspects.blamed(question, run, tensors, entries)]
     if told["verdict"] != AGREE and run.record.has_kinks():
         from gradcli.explain import notes as kinks
 
-        told["notes"] += [note(ask, n) for n in kinks.kinks(
-            run, tensors, ask.source(run, binding), ask.program.source, order=2)]
+        told["notes"] += [note(question, n) for n in kinks.kinks(
+            run, tensors, question.source(run, binding), question.program.source, order=2)]
