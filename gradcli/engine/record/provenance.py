@@ -123,7 +123,7 @@ class PythonEvents:
         the new state.
     conditions: (time, place, id, value, names of the frame to ids, or None).
     exits: (time, place, id, how) of values that left the engine.
-    questions: (time, end, place, ids of targets, for each source its ids, ids of the derivatives,
+    requests: (time, end, place, ids of targets, for each source its ids, ids of the derivatives,
         places of targets, what the tape watched).
     tapes: weak references to the latest tapes.
     """
@@ -201,7 +201,7 @@ def together(own: PythonEvents | None) -> PythonEvents:
     found.operations = deque()
     for trace in known:
         found.operations.extend(trace.operations)
-    for ring in ("births", "states", "conditions", "exits", "questions"):
+    for ring in ("births", "states", "conditions", "exits", "requests"):
         events = [event for trace in known for event in getattr(trace, ring)]
         setattr(found, ring, sorted(events, key=lambda event: event[0]))
     found.tapes = [tape for trace in known for tape in trace.tapes]

@@ -154,7 +154,7 @@ class GradientTape(Watching):
                 self.watch_id(item.id)
         self._note("watch", tuple([item.id for item in items if item.id is not None]), 3)
 
-    # --- questions ----------------------------------------------------------------------------
+    # --- requests -----------------------------------------------------------------------------
 
     def gradient(self, target: Any, sources: Any, output_gradients: Any = None,
                  unconnected_gradients: Any = "none") -> Any:
@@ -249,7 +249,7 @@ class GradientTape(Watching):
         return {"entries": len(window), "bytes": sum(arrays.values()),
                 "watched": len(self.watched)}
 
-    # --- what the questions share -------------------------------------------------------------
+    # --- what the requests share --------------------------------------------------------------
 
     def _ask(self, what: str) -> tuple[int, Any]:
         """Note a question, and return when and where it is asked.
