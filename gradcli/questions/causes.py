@@ -134,7 +134,7 @@ def lost_digits(question: Question, logged: Run, number: int, item: int,
     """Return what the digits of numbers in what was printed are worth, where some cancelled; as
     `nonfinite`.
     """
-    from gradcli.explain.numbers.cancelled import Cancelled
+    from gradcli.explain.numbers.cancelled import Cancellation
     from gradcli.questions import digits
     from gradcli.questions.retrying import of_printed, of_request
 
@@ -148,7 +148,7 @@ def lost_digits(question: Question, logged: Run, number: int, item: int,
         if not is_float(t.value) or not (is_finite(t.value) or t.id in requests):
             continue
         if t.id not in requests:
-            found = Cancelled(logged, [t], source).of_value(
+            found = Cancellation(logged, [t], source).of_value(
                 of_printed(
             question, logged, number, item, value, causes_of_nonfinite))
         else:
@@ -158,7 +158,7 @@ def lost_digits(question: Question, logged: Run, number: int, item: int,
             if not all(is_finite(one.value) for one in targets):
                 continue
             with logged.record:
-                found = [n for i in sorted(states_of(logged, by, request)) for n in Cancelled(
+                found = [n for i in sorted(states_of(logged, by, request)) for n in Cancellation(
                     logged, targets, source).of(Tensor(value_of(by), i), t.value, trials)]
         out += [note(question, n) for n in found]
     return [n for k, n in enumerate(out) if n not in out[:k]]

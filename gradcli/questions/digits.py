@@ -103,9 +103,9 @@ def _cancelled(question: Question, run: Run, target: Target, order: int = 0,
     if not made[shown] ** (order + 1) > LARGE * share:
         return None
     if _cancelled not in made:
-        from gradcli.explain.numbers.cancelled import Cancelled
+        from gradcli.explain.numbers.cancelled import Cancellation
 
-        made[_cancelled] = Cancelled(run, parts(target), question.program.source)
+        made[_cancelled] = Cancellation(run, parts(target), question.program.source)
     return made[_cancelled]
 
 

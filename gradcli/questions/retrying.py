@@ -11,7 +11,7 @@ from gradcli.engine.record.record import ANS
 from gradcli.engine.record.structure import flatten
 from gradcli.engine.record.tensor import Tensor, value_of
 from gradcli.explain.numbers import nonfinite
-from gradcli.explain.numbers.cancelled import Cancelled
+from gradcli.explain.numbers.cancelled import Cancellation
 from gradcli.explain.numbers.trials import Trials, named
 from gradcli.lang.running.calls import NoGradient
 from gradcli.lang.running.program import Program
@@ -102,7 +102,7 @@ def beside(question: Question, run: Run, target: Target, binding: Binding, order
         whole, levels = parts(made), []
         for k in range(order + 1):
             levels.append(([x for t in whole for x in np.ravel(t.value).tolist()],
-                           Cancelled(found, whole, other.program.source).rounding()))
+                           Cancellation(found, whole, other.program.source).rounding()))
             if k < order:
                 whole = [g for g in gradient([_weighted(t) for t in whole], sources, emit=True)
                          if g is not None]

@@ -18,7 +18,7 @@ from gradcli.homework.checking import built
 from gradcli.homework.checking.compare import SAFETY
 from gradcli.homework.checking.problem import from_fields
 from gradcli.lang.paper.answer import read
-from gradcli.lang.paper.names import Names
+from gradcli.lang.paper.names import ProblemNames
 
 PAIRS = [line.split("\t") for line in (
     DATA / "homework" / "underflow.tsv").read_text().splitlines()]
@@ -124,7 +124,7 @@ def test_an_exponent_that_is_not_exact_moves_by_the_logarithm_of_the_base(base: 
 def _bounds(text: str, points: Any) -> tuple[Any, Any]:
     """Values and absolute bounds at the points."""
     formula = Formula()
-    names = Names(("x",), log="natural", decimal_comma=False, vector=False)
+    names = ProblemNames(("x",), log="natural", decimal_comma=False, vector=False)
     node = built.flat(built.build(read(text, names).code, formula, names.variables))[0]
     value, bound = Values(formula, {"x": points}).of([node])[0]
     return (np.broadcast_to(value, points.shape),

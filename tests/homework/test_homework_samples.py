@@ -36,7 +36,7 @@ from gradcli.homework.sheets import formats
 from gradcli.homework.sheets.formats import open_sheet
 from gradcli.homework.sheets.sheet import OPTIONS, Sheet
 from gradcli.lang.paper.answer import read
-from gradcli.lang.paper.names import Names
+from gradcli.lang.paper.names import ProblemNames
 
 SAMPLES = ROOT / "samples/homework"
 FOLDER = DATA / "homework"
@@ -235,7 +235,7 @@ def test_kinds_of_the_page(kind: str, example: str) -> None:
 @pytest.mark.parametrize(("typed", "read_as"), [
     (code(typed), code(read_as)) for typed, read_as in table("What students may write")])
 def test_what_students_may_write(typed: str, read_as: str) -> None:
-    assert read(typed, Names(("x",))).read_as == read_as
+    assert read(typed, ProblemNames(("x",))).read_as == read_as
 
 
 def test_keys_of_the_page() -> None:

@@ -227,14 +227,14 @@ def test_numbers_that_differ_are_shown_with_the_digits_that_do(function: str, an
 def test_a_logarithm_of_a_number_that_may_be_a_factor_is_for_a_person(
         function: str, answer: str) -> None:
     from gradcli.lang.paper.answer import read
-    from gradcli.lang.paper.names import Names
+    from gradcli.lang.paper.names import ProblemNames
 
     prepared = prepare(from_fields({"function": function, **X}))
     found = check(prepared, answer)
     assert found["verdict"] in ("undecided", "correct")
     other = found["alternatives"][0] if found["alternatives"] else found["read_as"]
     assert check(prepared, other)["verdict"] == "correct"
-    assert read(other, Names(("x",))).read_as == other
+    assert read(other, ProblemNames(("x",))).read_as == other
 
 
 @pytest.mark.parametrize(("function", "answer"), [

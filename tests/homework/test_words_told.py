@@ -19,11 +19,11 @@ from gradcli.homework.lint import lint
 from gradcli.homework.sheets.formats import parse
 from gradcli.lang.elsewhere import OTHER_SYSTEMS, SPELLINGS
 from gradcli.lang.paper.answer import read
-from gradcli.lang.paper.names import Names
+from gradcli.lang.paper.names import ProblemNames
 from gradcli.lang.paper.tokens import ALONE, BARE, SCHOOL, SPECIAL
 from gradcli.ops import PUBLIC
 
-X = Names(("x",))
+X = ProblemNames(("x",))
 
 
 def asked(*arguments: str) -> tuple[int, str]:
@@ -58,7 +58,7 @@ def test_what_needs_no_brackets() -> None:
 @pytest.mark.parametrize("word", sorted(BARE))
 def test_letters_that_are_declared_are_a_product(word: str) -> None:
     """But for the functions of school in them."""
-    letters = Names(tuple(dict.fromkeys(f"{word}x".replace("e", ""))))
+    letters = ProblemNames(tuple(dict.fromkeys(f"{word}x".replace("e", ""))))
     assert read(f"{word} x", letters).read_as != read(f"{word}(x)", X).read_as
 
 

@@ -24,7 +24,7 @@ from gradcli.homework.check import check, prepare
 from gradcli.homework.checking.problem import from_fields
 from gradcli.lang.paper.answer import alternatives, read
 from gradcli.lang.paper.documents import program
-from gradcli.lang.paper.names import Names
+from gradcli.lang.paper.names import ProblemNames
 from gradcli.lang.paper.tokens import LOADED, PRIVATE
 from gradcli.python.program import Program
 
@@ -143,7 +143,7 @@ def problems_of(action: Callable[[], object]) -> tuple[Diagnostic, ...]:
 
 
 def test_mutated_formulas_are_read_or_refused_in_time() -> None:
-    names = Names(("x", "y", "n"))
+    names = ProblemNames(("x", "y", "n"))
     readable = 0
     for number, text in enumerate(mutated(20_000)):
         before = time.thread_time()
@@ -286,5 +286,5 @@ def test_answers_of_homework(function: str, answer: str, expected: str) -> None:
 
 def test_readings_are_shown_with_their_conditions() -> None:
     text = r"\begin{cases} 1 & 0 < x \le 1 \\ 2 & x > 3 \lor x = 2 \end{cases}"
-    shown = read(text, Names(("x",)))
+    shown = read(text, ProblemNames(("x",)))
     assert shown.read_as == "where(0 < x and x <= 1, 1, where(x > 3 or x == 2, 2, nan))"

@@ -16,7 +16,7 @@ from lark import Lark
 
 from gradcli.base.errors import GradcliError, Source
 from gradcli.lang.paper.answer import Reading, alternatives, read
-from gradcli.lang.paper.names import Names
+from gradcli.lang.paper.names import ProblemNames
 from gradcli.lang.paper.parser import ACTIONS, GRAMMARS, tables
 from gradcli.lang.paper.tokens import ALONE, INVERSE, KIND_NAMES, SCHOOL, SPECIAL, TWO
 from gradcli.lang.paper.written import written
@@ -34,11 +34,11 @@ if TYPE_CHECKING:
 OPTIONS = ("ten", "comma", "vector")
 
 
-def names_of(setting: str) -> Names:
+def names_of(setting: str) -> ProblemNames:
     words = setting.split()
-    return Names(tuple(word for word in words if word not in OPTIONS),
-                 log="ten" if "ten" in words else "natural", decimal_comma="comma" in words,
-                 vector="vector" in words)
+    return ProblemNames(tuple(word for word in words if word not in OPTIONS),
+                        log="ten" if "ten" in words else "natural", decimal_comma="comma" in words,
+                        vector="vector" in words)
 
 
 def rows() -> list[tuple[str, str, str]]:
@@ -53,20 +53,20 @@ def rows() -> list[tuple[str, str, str]]:
 
 
 ROWS = rows()
-X = Names(("x", "y", "t", "a", "b", "c", "n"))
+X = ProblemNames(("x", "y", "t", "a", "b", "c", "n"))
 
 
 def plain(code: Code) -> list[tuple[int, object]]:
     return [ins[:2] for ins in code]
 
 
-def error_of(typed: str, names: Names = X) -> GradcliError:
+def error_of(typed: str, names: ProblemNames = X) -> GradcliError:
     with pytest.raises(GradcliError) as caught:
         read(typed, names)
     return caught.value
 
 
-def attempt(typed: str, names: Names) -> Reading | GradcliError:
+def attempt(typed: str, names: ProblemNames) -> Reading | GradcliError:
     try:
         return read(typed, names)
     except GradcliError as problem:
@@ -200,7 +200,7 @@ def test_an_equation_has_two_codes() -> None:
 
 
 def test_notes_say_what_was_understood() -> None:
-    names = Names(("x",))
+    names = ProblemNames(("x",))
     assert read("E^2 Sin x", names).notes == ["`E` is read as e", "`Sin` is read as sin"]
     assert read("x^2 sin x", names).notes == []
     assert read("f(x) = 2 = 3", names).notes == ["of several sides the last is read"]
@@ -239,7 +239,7 @@ def test_what_has_one_reading(typed: str) -> None:
     assert alternatives(read(typed, X), X) == []
 
 
-def check_alternatives(reading: Reading, names: Names) -> None:
+def check_alternatives(reading: Reading, names: ProblemNames) -> None:
     found = alternatives(reading, names)
     codes = {str(plain(one.code)) for one in [reading, *found]}
     assert len(codes) == len(found) + 1 <= 17
@@ -251,7 +251,7 @@ def check_places(reading: Reading) -> None:
     assert all(0 <= start <= end <= len(reading.text) for _, _, start, end in reading.code)
 
 
-def check_echo(reading: Reading, names: Names) -> None:
+def check_echo(reading: Reading, names: ProblemNames) -> None:
     """What is written is read as the same; where it is longer than an answer may be, it is not."""
     shown = written(reading.code)
     if len(shown) <= 500:
@@ -268,7 +268,7 @@ def check_echo(reading: Reading, names: Names) -> None:
     ("xf(x)", "f"), ("ln^-1 x", "ln^-1"), ("|x", "|"), ("(x]", "]"), ("x**", "**"),
     ("y' = х", "х"), ("2x + y' = 3", "2x + y'"), ("x⁻² + 1e999", "1e999")])
 def test_an_error_is_where_it_was_typed(typed: str, marked: str) -> None:
-    problem = error_of(typed, Names(("x",)))
+    problem = error_of(typed, ProblemNames(("x",)))
     assert problem.span is not None
     assert typed[slice(*problem.span)].strip() == marked
     assert problem.help
@@ -313,7 +313,7 @@ def test_limits(typed: str, code: str) -> None:
     "((((x" * 200, "f'" * 900 + "=x", "\\begin{pmatrix" + "x" * 3, "=" * 1999, "x_" * 900,
     "\\left(" * 300, "]" * 1999, "d/d" * 600 + "=x"])
 def test_hostile_input_ends_soon(typed: str) -> None:
-    names = Names(("x",), vector=True)
+    names = ProblemNames(("x",), vector=True)
     begin = time.process_time()
     found = attempt(typed, names)
     if isinstance(found, GradcliError):
@@ -329,13 +329,14 @@ def test_hostile_input_ends_soon(typed: str) -> None:
 
 PIECES = [typed for _, typed, _ in ROWS] + list("x()[]{}|^_'=,;<>.+-*/\\$² \x00\u202e") + [
     "\\frac", "\\end{pmatrix}", "sin", "log_", "1e9", "{}"]
-ALL_NAMES = [Names(("x", "y", "a")), Names(("x", "y"), vector=True), Names(("e", "x", "x1")),
-             Names(("t", "theta"), log="ten", decimal_comma=True, vector=True)]
+ALL_NAMES = [ProblemNames(("x", "y", "a")), ProblemNames(("x", "y"), vector=True),
+             ProblemNames(("e", "x", "x1")),
+             ProblemNames(("t", "theta"), log="ten", decimal_comma=True, vector=True)]
 
 
 @given(st.lists(st.sampled_from(PIECES), max_size=6).map("".join) | st.text(max_size=30),
        st.sampled_from(ALL_NAMES))
-def test_any_text_is_read_or_refused_with_a_place(typed: str, names: Names) -> None:
+def test_any_text_is_read_or_refused_with_a_place(typed: str, names: ProblemNames) -> None:
     found = attempt(typed, names)
     if isinstance(found, GradcliError):
         check_error(found, typed)
@@ -392,8 +393,8 @@ def test_the_tables_are_exported_like_those_of_programs() -> None:
     ("from gradcli.lang.syntax.parser import parse_expression;"
      "from gradcli.base.errors import Source;"
      "parse_expression(Source('x^2'))", ("gradcli.lang.paper",)),
-    ("from gradcli.lang.paper.names import Names;"
-     "from gradcli.lang.paper.answer import read; read('2x sin x', Names(('x',)))",
+    ("from gradcli.lang.paper.names import ProblemNames;"
+     "from gradcli.lang.paper.answer import read; read('2x sin x', ProblemNames(('x',)))",
      ("re", "json", "numpy", "dataclasses", "typing", "lark", "gradcli.lang.syntax._tables",
       "gradcli.lang.syntax.parser", "unicodedata"))])
 def test_one_language_does_not_load_the_other(action: str, unloaded: tuple[str, ...]) -> None:

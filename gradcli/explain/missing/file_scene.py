@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from gradcli.lang.running.tapes import FileTape
 
     # The names of the target, those that it is computed with, and an id from when it was there.
-    Names = tuple[set[str], set[str], float]
+    TargetNames = tuple[set[str], set[str], float]
 
 NAME = re.compile(r"[^\W\d]\w*")
 CONTROL = re.compile(r"(if|elif|else|while|for)\b")
@@ -55,7 +55,7 @@ class FileScene(Scene):
         self.outline = outline
         self.text = outline.text
         self.bodies = bodies
-        self._known: dict[tuple[str, frozenset[int]], Names] = {}
+        self._known: dict[tuple[str, frozenset[int]], TargetNames] = {}
         self._outer = [(first, place) for first, place in self.calls if self.scope(place) is None]
 
     def decides(self, gap: Gap, above: set[int], unrun: Unrun) -> bool:
@@ -107,13 +107,13 @@ class FileScene(Scene):
     def _text(self, line: Line) -> str:
         return self.outline.text[line.first:line.last]
 
-    def _names_for(self, gap: Gap, above: set[int]) -> Names:
+    def _names_for(self, gap: Gap, above: set[int]) -> TargetNames:
         key = gap.target, frozenset(gap.targets)
         if key not in self._known:
             self._known[key] = self._find(gap, above)
         return self._known[key]
 
-    def _find(self, gap: Gap, above: set[int]) -> Names:
+    def _find(self, gap: Gap, above: set[int]) -> TargetNames:
         own = set(NAME.findall(gap.target)) if gap.target != "the target" else set()
         places = {self._outermost(entry[OUT], place) for entry in self.entries
                   if entry[OUT] in above for place in [place_of(entry)] if place is not None}

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from gradcli.base.errors import Span
     from gradcli.engine.record.record import Entry
-    from gradcli.lang.running.log import Picked, Unrun
+    from gradcli.lang.running.log import Choice, Unrun
 
 
 # The number of sets in the cache of `Scene.above`.
@@ -144,7 +144,7 @@ class Scene:
     questions: (first id, last id, location) of each question for a gradient, which tells its own
         operations from others.
     derived: id of a derivative to the ids of its target and source.
-    unrun, picked: see `Unrun` and `Picked`.
+    unrun, picked: see `Unrun` and `Choice`.
     hiding: (name, location, description) of parameters and loop counters that hide a name.
     calls: (id from before, location) of each call of a function of the file.
     functions: their locations.
@@ -161,7 +161,7 @@ class Scene:
     def __init__(self, entries: Iterable[Entry], namings: Sequence[Naming] = (),
                  requests: Sequence[tuple[int, int, Any]] = (),
                  derived: Mapping[int, tuple[int, int]] | None = None,
-                 unrun: Sequence[Unrun] = (), picked: Sequence[Picked] = (),
+                 unrun: Sequence[Unrun] = (), picked: Sequence[Choice] = (),
                  hiding: Sequence[tuple[str, Any, str]] = (),
                  calls: Sequence[tuple[int, Any]] = (), functions: Sequence[Any] = (),
                  written: Callable[[Entry], str] = lambda entry: entry[OP].name,

@@ -82,7 +82,7 @@ EXACT: dict[str, Callable[..., bool]] = {
     "sigmoid": lambda ans, x: x == 0}
 
 
-class Cancelled:
+class Cancellation:
     """The operations of a record that show rounding, in the targets and in their derivatives."""
 
     __slots__ = ("run", "source", "targets")

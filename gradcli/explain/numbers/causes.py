@@ -21,12 +21,12 @@ from gradcli.explain.elements import (
     operands_at,
 )
 from gradcli.explain.numbers import rewrites
-from gradcli.explain.numbers.cancelled import Cancelled
+from gradcli.explain.numbers.cancelled import Cancellation
 from gradcli.explain.numbers.exact_forms import exact_form
 from gradcli.explain.numbers.limits import beginning, exact
 from gradcli.explain.numbers.logarithms import in_logarithms
 from gradcli.explain.numbers.origins import Root, Trail
-from gradcli.explain.numbers.words import Words, at_element, number, tight
+from gradcli.explain.numbers.words import Wording, at_element, number, tight
 from gradcli.ops.kinds import BILINEAR, LINEAR
 from gradcli.ops.values import shape_of
 
@@ -59,7 +59,7 @@ ADVICE = {"gamma": "work with its logarithm: lgamma", "cast_float": "keep the fl
 LOGARITHM = "work with its logarithm: softplus, logsumexp, log_softmax"
 
 
-class Cause:
+class Fault:
     """A code, the operation (None: the value was given so), the sentence and a rewrite."""
 
     __slots__ = ("code", "entry", "rewrite", "span", "text")
@@ -82,7 +82,7 @@ class Explainer:
     """The data that explanations of one run share.
 
     last: id of the last value that the program itself made.
-    trials: as in `Words`.
+    trials: as in `Wording`.
     limits: the series of the target around the point, one for each source.
     """
 
@@ -92,12 +92,12 @@ class Explainer:
                  trials: Trials | None = None) -> None:
         self.run = run
         self.trail = Trail(run.record.history())
-        self.words = Words(source, last, trials)
+        self.words = Wording(source, last, trials)
         self.limits: list[LocalSeries] = []
 
     # --- values -------------------------------------------------------------------------------
 
-    def value(self, root: Root, is_bad_nan: bool) -> Cause:
+    def value(self, root: Root, is_bad_nan: bool) -> Fault:
         """Return the cause of a value that is not finite, from its root, with the target's limit
         around the point. is_bad_nan: it is NaN, else infinite.
         """
@@ -106,7 +106,7 @@ class Explainer:
             self.add_limits(cause, root.turned)
         return cause
 
-    def add_limits(self, cause: Cause, turned: Entry | None) -> None:
+    def add_limits(self, cause: Fault, turned: Entry | None) -> None:
         """Add to a cause what the target tends to around the point and, where it has a limit, the
         rewrite that continues it.
         """
@@ -156,7 +156,7 @@ class Explainer:
                 return told
         return None
 
-    def _assigned(self, root: Root) -> Cause | None:
+    def _assigned(self, root: Root) -> Fault | None:
         """Return the cause at the first assignment that made a variable not finite, found back
         through assignments and gradients; None if the root is no such variable.
         """
@@ -187,7 +187,7 @@ class Explainer:
             return self._in_turn(root, last, request)
         return None
 
-    def _in_turn(self, root: Root, state: Assignment, request: LoggedRequest | None) -> Cause:
+    def _in_turn(self, root: Root, state: Assignment, request: LoggedRequest | None) -> Fault:
         """Return the cause of a variable's value with its turn. question: whose gradient it was."""
         assert self.run.log is not None
         assert root.entry is not None
@@ -204,7 +204,7 @@ class Explainer:
             cause.rewrite = "take smaller steps"
         return cause
 
-    def _value(self, root: Root, is_bad_nan: bool) -> Cause:
+    def _value(self, root: Root, is_bad_nan: bool) -> Fault:
         turned = root.turned if is_bad_nan else None
         if root.entry is None:
             return self.given(root) if turned is None else self._indeterminate(turned, root)
@@ -215,7 +215,7 @@ class Explainer:
             if turned[OP].name not in ("multiply", "xlogy", "matmul", "sum"):
                 return self._indeterminate(turned, root)
             # The infinity made the NaN of a product, so it is what has to be mended.
-            return Cause(
+            return Fault(
                 "nan-indeterminate", root.entry, f"{self.spoiled(root.entry, root.index)}"
                 f", and 0 times inf in {self.words.where(turned)} is not a number",
                 self.words.write(
@@ -223,12 +223,12 @@ class Explainer:
         cause.text += f"; {self.words.where(turned)} makes NaN of it"
         return cause
 
-    def _made(self, entry: Entry, index: Index) -> Cause:
+    def _made(self, entry: Entry, index: Index) -> Fault:
         """Return the cause where finite operands gave a value that is not finite."""
         operands = operands_at(entry, index, every=True)
         values = [v for _, v, _ in operands]
         if getattr(entry[OP], "custom", False):
-            return Cause("nan-domain" if is_nan(element(entry[ANS], index)) else "nan-overflow",
+            return Fault("nan-domain" if is_nan(element(entry[ANS], index)) else "nan-overflow",
                          entry, self.spoiled(entry, index), "look at what happens inside of it")
         kind = _class_of(entry, values, element(entry[ANS], index))
         if kind in (*AROUND, "nan-domain"):
@@ -240,12 +240,12 @@ class Explainer:
             if lost is not None:
                 return self._cancelled(lost, self.spoiled(entry, index))
         if kind == "nan-overflow":
-            return Cause(kind, entry, f"{self.described(entry, index)} is too large for a float",
+            return Fault(kind, entry, f"{self.described(entry, index)} is too large for a float",
                          self.rescaled(entry, ADVICE.get(entry[OP].name, LOGARITHM)))
         # Where two operands are shown, such as 1/0, the domain adds nothing.
         domain = self.words.domain(entry) if kind == "nan-domain" or len(values) == 1 else ""
         before = self.to_edge(entry, index)
-        return Cause(kind, entry, before + self.spoiled(entry, index) + domain,
+        return Fault(kind, entry, before + self.spoiled(entry, index) + domain,
                      self.guard(entry, entry, before != "") or (
                          "keep the operand inside of the domain" if kind == "nan-domain" else
                          None if before else "keep the operand away from that point"))
@@ -259,7 +259,7 @@ class Explainer:
                 if shape_of(whole):
                     picked = np.zeros(shape_of(whole))
                     picked[at] = 1.0
-                lost = Cancelled(self.run, [Tensor(whole, id)], self.words.source).at_edge(
+                lost = Cancellation(self.run, [Tensor(whole, id)], self.words.source).at_edge(
                     min(abs(value - edge) for edge in EDGES), [picked])
                 if lost is not None and not self.words.late(lost):
                     return lost
@@ -272,12 +272,12 @@ class Explainer:
             return ""
         return f"{self.described(*lost)} is rounded to {number(element(lost[0][ANS], lost[1]))}; "
 
-    def _cancelled(self, lost: Entry, then: str) -> Cause:
+    def _cancelled(self, lost: Entry, then: str) -> Fault:
         """Return the cause that digits cancel in an operation. then: the clause on what follows."""
         trials = self.words.trials
         form = exact_form(self.run, lost, self.words.source, trials, math.inf, derived=False) \
             if trials is not None else ""
-        return Cause("digits-cancelled", lost, f"all digits cancel in {self.words.name(lost)}: what"
+        return Fault("digits-cancelled", lost, f"all digits cancel in {self.words.name(lost)}: what"
                      f" is left is rounding; {then}", form or "there is no digit to go on from")
 
     def guard(self, entry: Entry, at: Entry, rounded: bool = False) -> str | None:
@@ -300,7 +300,7 @@ class Explainer:
             self.words.write(in_logarithms(self.trail, self.words, entry, sizes), entry)
             for sizes in (False, True))), otherwise)
 
-    def underflow(self, small: Entry, then: str) -> Cause:
+    def underflow(self, small: Entry, then: str) -> Fault:
         """Return the cause that a 0 stands for a smaller number, or an infinity for a larger one.
         then: the clause on what follows.
         """
@@ -308,18 +308,18 @@ class Explainer:
         says = self.described(
             small, bad_index(small[ANS]) if large else first_zero(small[ANS]) or ())
         what = "large for a float" if large else "small for a float and becomes 0"
-        return Cause("nan-overflow" if large else "nan-underflow", small,
+        return Fault("nan-overflow" if large else "nan-underflow", small,
                      f"{says} is too {what}; {then}",
                      self.rescaled(small, "work with its logarithm"))
 
-    def given(self, root: Root) -> Cause:
+    def given(self, root: Root) -> Fault:
         """Return the cause of a value that was given so: an input, a variable, a constant."""
         bad = f"is {number(root.value)}{at_element(root.index)}"
         binding = self.binding(root.leaf)
         if binding is not None:
-            return Cause("nan-spread", None, f"`{binding.name}` {bad} where it gets its value, and"
+            return Fault("nan-spread", None, f"`{binding.name}` {bad} where it gets its value, and"
                          " that spreads", f"give `{binding.name}` finite values", binding.span)
-        return Cause("nan-spread", root.user, f"a constant {bad}, and that spreads",
+        return Fault("nan-spread", root.user, f"a constant {bad}, and that spreads",
                      "give it finite values")
 
     def binding(self, id: int | None) -> Binding | None:
@@ -327,14 +327,14 @@ class Explainer:
         return next((b for bindings in self.run.bindings.values() for b in bindings
                      if id is not None and getattr(b.value, "id", None) == id), None)
 
-    def _indeterminate(self, turned: Entry, root: Root) -> Cause:
+    def _indeterminate(self, turned: Entry, root: Root) -> Fault:
         """Return the cause where infinity met infinity, or 0, and gave NaN."""
         at = bad_index(turned[ANS])
         came = f"the infinity comes from {self.words.where(root.entry)}" if root.entry else \
             self.given(root).text.removesuffix(", and that spreads")
         rewrite = rewrites.of_product(self.trail, self.words, root.entry) \
             if root.entry is not None and turned[OP].name == "multiply" else None
-        return Cause(
+        return Fault(
             "nan-indeterminate", turned, f"{self.described(turned, at)} is not a number; {came}",
             self.words.write(rewrite, turned) or (
                 "keep both operands finite" if len(turned[IDS]) > 1 else

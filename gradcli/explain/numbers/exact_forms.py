@@ -5,7 +5,7 @@ in the words of the program, tried before it is offered.
 from __future__ import annotations
 
 from gradcli.engine.record.record import IDS, OP, OUT, PLACE, VALUES
-from gradcli.explain.numbers.words import Words, minus, tight
+from gradcli.explain.numbers.words import Wording, minus, tight
 from gradcli.explain.written import sides
 from gradcli.ops.values import shape_of
 
@@ -33,7 +33,7 @@ def exact_form(run: Run, entry: Entry, source: Source, trials: Trials, off: floa
 
     derived: the derivative has to keep its digits, else the value.
     """
-    words = Words(source)
+    words = Wording(source)
     by_out = {e[OUT]: e for e in run.record.history()}
     old = words.of(entry)
     if old is None:
@@ -44,7 +44,7 @@ def exact_form(run: Run, entry: Entry, source: Source, trials: Trials, off: floa
     return ""
 
 
-def _forms(words: Words, by_out: dict[int, Entry], entry: Entry) -> Iterator[str]:
+def _forms(words: Wording, by_out: dict[int, Entry], entry: Entry) -> Iterator[str]:
     name, ids = entry[OP].name, entry[IDS]
     inner = [by_out.get(i) if i is not None else None for i in ids]
     if name in ("add", "subtract"):
@@ -83,7 +83,7 @@ def _made(form: str | None, u: str) -> Iterator[str]:
         yield form.format(u, half=f"{tight(u)}/2", double=f"-2*{tight(u)}", minus=minus(u))
 
 
-def _beside_1(words: Words, entry: Entry) -> str | None:
+def _beside_1(words: Wording, entry: Entry) -> str | None:
     """Return the text of u if an operation is 1 + u, u + 1 or, with -u, 1 - u; else None."""
     text, name = words.of(entry), entry[OP].name
     if text is None or name not in ("add", "subtract"):

@@ -15,10 +15,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gradcli.engine.record.record import Entry
     from gradcli.explain.numbers.origins import Trail
-    from gradcli.explain.numbers.words import Rewrite, Words
+    from gradcli.explain.numbers.words import Rewrite, Wording
 
 
-def in_logarithms(trail: Trail, words: Words, entry: Entry, sizes: bool = False) -> Rewrite | None:
+def in_logarithms(trail: Trail, words: Wording, entry: Entry, sizes: bool = False
+                  ) -> Rewrite | None:
     """Return the formula rewritten without the number that is too large or too small for a float.
 
     sizes: take logarithms of absolute values, as factors may be negative where their product is
@@ -53,7 +54,7 @@ def in_logarithms(trail: Trail, words: Words, entry: Entry, sizes: bool = False)
     return None
 
 
-def _of_exp(trail: Trail, words: Words, entry: Entry, a: str, user: Entry) -> Rewrite | None:
+def _of_exp(trail: Trail, words: Wording, entry: Entry, a: str, user: Entry) -> Rewrite | None:
     name = user[OP].name
     if name in ("log1p", "log", "sqrt"):
         return {"log1p": f"softplus({a})", "log": a, "sqrt": f"exp({tight(a)}/2)"}[name], user
@@ -66,7 +67,7 @@ def _of_exp(trail: Trail, words: Words, entry: Entry, a: str, user: Entry) -> Re
     return _of_product(trail, words, entry, a, user) if name in ("divide", "multiply") else None
 
 
-def _part(words: Words, taken: Entry | None) -> str:
+def _part(words: Wording, taken: Entry | None) -> str:
     """Return the text of an index, such as `[0]`; "" if the operation is none."""
     text = words.of(taken) if taken is not None and taken[OP].name == "index" else None
     if not text or not text.endswith("]"):
@@ -78,7 +79,7 @@ def _part(words: Words, taken: Entry | None) -> str:
     return text[k:]
 
 
-def _log_of(trail: Trail, words: Words, made: Entry) -> tuple[Entry, str] | None:
+def _log_of(trail: Trail, words: Wording, made: Entry) -> tuple[Entry, str] | None:
     """Return the logarithm of a value or of its elements, and the text of their index, or None."""
     for user in trail.users(made[OUT]):
         if user[OP].name == "log":
@@ -90,7 +91,7 @@ def _log_of(trail: Trail, words: Words, made: Entry) -> tuple[Entry, str] | None
     return None
 
 
-def _of_sum(trail: Trail, words: Words, entry: Entry, a: str, total: Entry) -> Rewrite | None:
+def _of_sum(trail: Trail, words: Wording, entry: Entry, a: str, total: Entry) -> Rewrite | None:
     """Rewrite log(sum(exp(a))), exp(a)/sum(exp(a)) and the logarithm of that."""
     axes = total[ATTRIBUTES].get("axis")
     rank = len(shape_of(entry[ANS]))
@@ -109,7 +110,7 @@ def _of_sum(trail: Trail, words: Words, entry: Entry, a: str, total: Entry) -> R
     return None
 
 
-def _of_one_and(trail: Trail, words: Words, entry: Entry, a: str, total: Entry) -> Rewrite | None:
+def _of_one_and(trail: Trail, words: Wording, entry: Entry, a: str, total: Entry) -> Rewrite | None:
     """Rewrite log(1 + exp(a)), 1/(1 + exp(a)), exp(a)/(1 + exp(a)) and the logarithms of these."""
     if not any(i is None and not shape_of(v) and v == 1
                for i, v in zip(total[IDS], total[VALUES], strict=True)):
@@ -142,7 +143,7 @@ def _of_opposite(trail: Trail, entry: Entry, a: str, user: Entry) -> Rewrite | N
     return None
 
 
-def _of_product(trail: Trail, words: Words, entry: Entry, a: str, user: Entry) -> Rewrite | None:
+def _of_product(trail: Trail, words: Wording, entry: Entry, a: str, user: Entry) -> Rewrite | None:
     """Rewrite exp(a)/exp(b), exp(a)*exp(b), 1/exp(a), exp(a^2)*erfc(a), and quotients that
     `_of_sum` and `_of_one_and` know.
     """
@@ -179,7 +180,7 @@ def _same(trail: Trail, id: int | None, entry: Entry) -> bool:
         other[OP] is entry[OP] and other[IDS] == entry[IDS]))
 
 
-def _of_other(trail: Trail, words: Words, entry: Entry, parts: list[str], user: Entry, sizes: bool
+def _of_other(trail: Trail, words: Wording, entry: Entry, parts: list[str], user: Entry, sizes: bool
               ) -> Rewrite | None:
     name, then = entry[OP].name, user[OP].name
     if then == "log" and name in ("cosh", "sigmoid", "ndtr"):

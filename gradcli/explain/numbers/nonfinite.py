@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
     from gradcli.base.errors import Source, Span
     from gradcli.engine.sweeps.reverse import Shares
-    from gradcli.explain.numbers.causes import Cause
+    from gradcli.explain.numbers.causes import Fault
     from gradcli.explain.numbers.origins import Origins
     from gradcli.explain.numbers.trials import Trials
     from gradcli.lang.running.run import Binding, Run
@@ -96,8 +96,8 @@ def limits_of(run: Run, targets: Sequence[Tensor], trials: Trials | None) -> lis
     return found
 
 
-def _of_values(explainer: Explainer, targets: Sequence[Tensor]) -> list[Cause]:
-    found: dict[tuple[str, Span | None], Cause] = {}
+def _of_values(explainer: Explainer, targets: Sequence[Tensor]) -> list[Fault]:
+    found: dict[tuple[str, Span | None], Fault] = {}
     for t in targets:
         if finite(t.value):
             continue

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from gradcli.engine.record.record import Entry
     from gradcli.explain.numbers.origins import Trail
-    from gradcli.explain.numbers.words import Rewrite, Words
+    from gradcli.explain.numbers.words import Rewrite, Wording
 
 # Operand by operation, kept inside of the domain and away from its edge.
 INSIDE = {
@@ -40,13 +40,13 @@ HARMLESS = {"asin": "0", "acos": "0", "atanh": "0", "tan": "0", "acosh": "2", "l
             "ndtri": "0.5", "erfinv": "0", "erfcinv": "1"}
 
 
-def inside(trail: Trail, words: Words, entry: Entry) -> Rewrite | None:
+def inside(trail: Trail, words: Wording, entry: Entry) -> Rewrite | None:
     """Return the operation with its operand kept inside its domain."""
     text = _inside(trail, words, entry)
     return None if text is None else (text, entry)
 
 
-def _inside(trail: Trail, words: Words, entry: Entry) -> str | None:
+def _inside(trail: Trail, words: Wording, entry: Entry) -> str | None:
     name, parts = entry[OP].name, words.operands(entry)
     if not parts:
         return None
@@ -72,7 +72,7 @@ def _inside(trail: Trail, words: Words, entry: Entry) -> str | None:
     return None
 
 
-def _sigmoid_of(trail: Trail, words: Words, entry: Entry) -> str | None:
+def _sigmoid_of(trail: Trail, words: Wording, entry: Entry) -> str | None:
     """Return the text a of log(1 - sigmoid(a)); None if the operation has another form."""
     rest = trail.by_out.get(entry[IDS][0] or 0)
     if rest is None or rest[OP].name != "subtract" or shape_of(rest[VALUES][0]) or (
@@ -83,13 +83,13 @@ def _sigmoid_of(trail: Trail, words: Words, entry: Entry) -> str | None:
     return parts[0] if parts else None
 
 
-def off_edge(trail: Trail, words: Words, entry: Entry) -> Rewrite | None:
+def off_edge(trail: Trail, words: Wording, entry: Entry) -> Rewrite | None:
     """Return the operation with its operand moved slightly off the edge."""
     text = _off_edge(trail, words, entry)
     return None if text is None else (text, entry)
 
 
-def _off_edge(trail: Trail, words: Words, entry: Entry) -> str | None:
+def _off_edge(trail: Trail, words: Wording, entry: Entry) -> str | None:
     name, parts = entry[OP].name, words.operands(entry)
     if not parts:
         return None
@@ -113,13 +113,13 @@ def _offset(exponent: Any) -> str:
     return f"1e-{math.ceil(min(round(6/least, 6), 300.0))}" if least > 0 else "1e-12"
 
 
-def _call(words: Words, entry: Entry, argument: str) -> str:
+def _call(words: Wording, entry: Entry, argument: str) -> str:
     text = words.of(entry) or ""
     head = "sqrt" if text.startswith("√") else text.partition("(")[0].strip()
     return f"{head}({argument})"
 
 
-def square_of(trail: Trail, words: Words, id: int | None) -> str | None:
+def square_of(trail: Trail, words: Wording, id: int | None) -> str | None:
     """Return the text of which a value is the square; None if it is no square."""
     entry = trail.by_out.get(id) if id is not None else None
     if entry is None:
@@ -130,7 +130,7 @@ def square_of(trail: Trail, words: Words, id: int | None) -> str | None:
     return parts[0] if parts and (same or two or name == "square") else None
 
 
-def dead_branches(words: Words, unused: Sequence[tuple[Entry, int]], by: Entry) -> Rewrite | None:
+def dead_branches(words: Wording, unused: Sequence[tuple[Entry, int]], by: Entry) -> Rewrite | None:
     """Return the selection `by` with a harmless operand in the unused branch: `where` twice.
 
     unused: (operation, number of the operand to replace) in that branch.
@@ -150,7 +150,7 @@ def dead_branches(words: Words, unused: Sequence[tuple[Entry, int]], by: Entry) 
     return whole, by
 
 
-def _harmless(words: Words, entry: Entry, k: int, chosen: Sequence[str], whole: str, outer: Any
+def _harmless(words: Wording, entry: Entry, k: int, chosen: Sequence[str], whole: str, outer: Any
               ) -> tuple[int, int, str] | None:
     """Return (start, end, new text) of an operation within the text `whole` of the selection."""
     name, place, parts = entry[OP].name, entry[PLACE], words.operands(entry)
@@ -177,7 +177,7 @@ def _harmless(words: Words, entry: Entry, k: int, chosen: Sequence[str], whole: 
     return start, start + len(old), new
 
 
-def of_product(trail: Trail, words: Words, entry: Entry) -> Rewrite | None:
+def of_product(trail: Trail, words: Wording, entry: Entry) -> Rewrite | None:
     """Return the rewrite of a product of 0 and a factor whose slope or value is infinite."""
     for user in trail.users(entry[OUT]):
         text = _with(trail, words, entry, user)
@@ -186,7 +186,7 @@ def of_product(trail: Trail, words: Words, entry: Entry) -> Rewrite | None:
     return inside(trail, words, entry)
 
 
-def _with(trail: Trail, words: Words, entry: Entry, user: Entry) -> str | None:
+def _with(trail: Trail, words: Wording, entry: Entry, user: Entry) -> str | None:
     """Return the product (or square) `user` of an answer, written without its operation."""
     name, parts = entry[OP].name, words.operands(entry)
     if not parts:

@@ -10,7 +10,7 @@ from gradcli.engine.sweeps.wide_values import UNABLE
 from gradcli.explain.catalogue import Note
 from gradcli.explain.elements import bad_index, element, finite, first_zero, is_nan, operands_at
 from gradcli.explain.numbers import rewrites
-from gradcli.explain.numbers.causes import ADVICE, SCALE, Cause, Explainer
+from gradcli.explain.numbers.causes import ADVICE, SCALE, Explainer, Fault
 from gradcli.explain.numbers.origins import Root
 from gradcli.explain.numbers.words import at_element, number
 from gradcli.ops.kinds import BILINEAR, LINEAR, TABLE
@@ -44,7 +44,7 @@ class Slopes(Explainer):
         """
         entry = origin.entry
         if origin.upstream is not None and not finite(origin.upstream):
-            return Cause("nan-overflow", entry, f"the parts of the gradient that meet in"
+            return Fault("nan-overflow", entry, f"the parts of the gradient that meet in"
                          f" {self.words.name(entry)}{at_element(origin.index)} add up to more than"
                          " a float holds", SCALE).note(then, _ends(g, of, bad_index(g)))
         shape = shape_of(g)
@@ -70,7 +70,7 @@ class Slopes(Explainer):
             then = f"{self.words.where(origin.turned)} has slope 0 there, and {_product(origin)}"
         return cause.note(then, ends)
 
-    def _dead(self, origin: Origin) -> Cause:
+    def _dead(self, origin: Origin) -> Fault:
         """Return the cause that values are unused: all that one selection leaves out together."""
         groups: list[tuple[Entry, list[tuple[Entry, Index, int]]]] = []
         for one in (origin, *origin.beside):
@@ -90,7 +90,7 @@ class Slopes(Explainer):
             writes += [self.words.write(whole, at)] if whole is not None else [
                 self.words.write(rewrites.inside(self.trail, self.words, entry), at)
                 for entry, *_ in group]
-        return Cause("nan-dead-branch", groups[0][1][0][0], "; ".join(says),
+        return Fault("nan-dead-branch", groups[0][1][0][0], "; ".join(says),
                      "; ".join(dict.fromkeys(filter(None, writes))) or None)
 
     def _makers(self, origin: Origin) -> list[tuple[Entry, Index, int]]:
@@ -124,12 +124,12 @@ class Slopes(Explainer):
             first_zero(v) is not None and not self.trail.depends(i, wrt)
             for i, v in zip(by[IDS], by[VALUES], strict=True)))
 
-    def _behind(self, origin: Origin) -> Cause:
+    def _behind(self, origin: Origin) -> Fault:
         """Return the cause of an infinite slope of a value that another operation does not use."""
         entry, by = origin.entry, origin.turned
         assert by is not None
         selects = "selecting" in by[OP].traits
-        return Cause(
+        return Fault(
             "nan-dead-branch" if selects else "nan-zero-times-inf", entry,
             f"{self.described(entry, origin.index)} has slope {_slope(origin)}, and"
             f" {self.words.where(by)} {'does not use its operand' if selects else 'has a factor 0'}"
@@ -151,13 +151,13 @@ class Slopes(Explainer):
         return Root(None, at, i, value, user=entry) if before is None else \
             self.trail.root(before, at)
 
-    def _of_root(self, origin: Origin, root: Root) -> Cause:
+    def _of_root(self, origin: Origin, root: Root) -> Fault:
         entry = origin.entry
         if root.entry is not entry and not entry[OP].elementwise and not shape_of(
                 entry[ANS]) and _some_finite(entry):
             start = self.given(root).text.removesuffix(", and that spreads") \
                 if root.entry is None else self.spoiled(root.entry, root.index)
-            return Cause("nan-spread", entry, f"{start}; {self.words.where(entry)} carries it to"
+            return Fault("nan-spread", entry, f"{start}; {self.words.where(entry)} carries it to"
                          " the gradient of every element",
                          self.guard(root.entry, entry) if root.entry is not None else None)
         cause = self.value(root, True)
@@ -167,11 +167,11 @@ class Slopes(Explainer):
             cause.text += f"; what comes after has slope 0 there, and {_product(origin)}"
         return cause
 
-    def _zero_times(self, origin: Origin, ends: str = "") -> Cause:
+    def _zero_times(self, origin: Origin, ends: str = "") -> Fault:
         """Return the cause of a product 0 * inf of slopes. ends: what it counts as, if anything."""
         entry, by = origin.entry, origin.zero_by
         after = "what comes after" if by is None or by is entry else self.words.where(by)
-        cause = Cause(
+        cause = Fault(
             "nan-zero-times-inf", entry, f"{self.described(entry, origin.index)} has slope"
             f" {_slope(origin)}; {after} has slope 0 there"
             + (f"; {ends}" if ends else f", and {_product(origin)}"),
@@ -182,7 +182,7 @@ class Slopes(Explainer):
             self.add_limits(cause, by)
         return cause
 
-    def _steep(self, origin: Origin, alone: Any) -> Cause:
+    def _steep(self, origin: Origin, alone: Any) -> Fault:
         """Return the cause where values are finite, but a slope or its product is not.
 
         alone: the derivative, if nothing else happened to it.
@@ -192,13 +192,13 @@ class Slopes(Explainer):
         says = self.described(entry, index)
         if origin.slope is None:
             if entry[OP].kind in (LINEAR, BILINEAR):
-                return Cause("nan-overflow", entry, f"{says}: its slope times that of what comes"
+                return Fault("nan-overflow", entry, f"{says}: its slope times that of what comes"
                              " after is too large for a float", SCALE)
             own = "no finite derivative here" if entry[OP].name in TABLE else \
                 "a rule of its own for the gradient, which is not finite here"
-            return Cause("nan-indeterminate", entry, f"{says} has {own}", None)
+            return Fault("nan-indeterminate", entry, f"{says} has {own}", None)
         if finite(origin.slope):
-            return Cause("nan-overflow", entry, f"{says}: its slope {_slope(origin)} times that of"
+            return Fault("nan-overflow", entry, f"{says}: its slope {_slope(origin)} times that of"
                          f" what comes after, {number(origin.upstream)}, is too large for a float",
                          SCALE)
         for k in range(len(values)):
@@ -208,23 +208,23 @@ class Slopes(Explainer):
                     small, f"the slope of {self.words.where(entry)} there is {_slope(origin)}")
         size = _size(origin, values)
         if size is not None:
-            return Cause("nan-overflow", entry, f"{says} has a slope too large for a float{size}",
+            return Fault("nan-overflow", entry, f"{says} has a slope too large for a float{size}",
                          ADVICE.get(entry[OP].name, SCALE))
         if is_nan(origin.slope):
-            return Cause("nan-indeterminate", entry, f"{says} has the slope 0/0",
+            return Fault("nan-indeterminate", entry, f"{says} has the slope 0/0",
                          self.words.write(
                              rewrites.off_edge(self.trail, self.words, entry), entry)
                          or "keep the operands off that point")
         rounded = self.to_edge(entry, index)
         if rounded:
-            return Cause(
+            return Fault(
                 "nan-infinite-slope", entry, f"{rounded}{says} has an infinite slope", None)
         off = rewrites.off_edge(self.trail, self.words, entry)
         if alone is not None:
-            return Cause(
+            return Fault(
                 "nan-infinite-slope", entry, f"{says} has an infinite slope: {number(alone)} is"
                 " right", self.words.write(off, entry, "for a finite slope, of another function, "))
-        return Cause(
+        return Fault(
             "nan-infinite-slope", entry, f"{says} has an infinite slope",
             self.words.write(off, entry)
             or "keep the operand off the edge, or change the formula")

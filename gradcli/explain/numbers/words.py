@@ -28,7 +28,7 @@ SIGNS = {"divide": ("/", "÷"), "multiply": ("*", "·", "×"), "power": ("^", "*
 BETWEEN = {"divide": "/", "multiply": "*", "power": "^", "add": " + ", "subtract": " - "}
 
 
-class Words:
+class Wording:
     """The program's text, from which operations are named.
 
     last: id of the last value that the program itself made; later ones belong to derivatives, whose

@@ -63,7 +63,7 @@ class ZeroGradients:
             return [constant_derivative(
                 self.swept.named(wrt) or "the source", self.swept.first())]
         with quiet():
-            return Walk(self.swept, wrt).notes()
+            return ZeroWalk(self.swept, wrt).notes()
 
 
 def of_gradient(run: Run, targets: Sequence[Tensor], seeds: Sequence[Any], wrt: int,
@@ -117,7 +117,7 @@ MAX_STEPS = 20_000
 MAX_TURNS = 50
 
 
-class Walk:
+class ZeroWalk:
     """The walk from one source up along shares that are 0."""
 
     __slots__ = ("_seen", "_steps", "swept", "words", "wrt")

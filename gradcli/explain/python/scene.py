@@ -17,7 +17,7 @@ from gradcli.explain.missing.scene import Naming, Scene, Window, hop, origins, p
 from gradcli.explain.python import text as python_text
 from gradcli.explain.python.flow import deciding, returns
 from gradcli.explain.python.names import ValueNames, bound_around, read_for
-from gradcli.lang.running.log import Picked, Unrun
+from gradcli.lang.running.log import Choice, Unrun
 from gradcli.ops.graph import reached
 
 TYPE_CHECKING = False
@@ -65,7 +65,7 @@ class DroppedEntries:
         return "data"
 
 
-class OneThread(Window):
+class ThreadWindow(Window):
     """The window of a tape, which records its own thread only. elsewhere: ids made by others."""
 
     __slots__ = ("elsewhere",)
@@ -297,7 +297,7 @@ class PythonTrace(ValueNames):
         late = {**self._late(tape), **late}
         view: Any = TapeView(tape, name or "tape", self.texts.located(opened), spans, watched, late)
         found = file_scene.window_of(view)
-        return OneThread(found, self.elsewhere) if self.elsewhere else found
+        return ThreadWindow(found, self.elsewhere) if self.elsewhere else found
 
     def _options(self, place: Any, name: str) -> dict[str, Any]:
         """Return the location where the tape of that name is told not to watch by itself."""
@@ -361,9 +361,9 @@ class PythonTrace(ValueNames):
             del latest[:-MAX_UNRUN]
         return [unrun for latest in found.values() for unrun in latest]
 
-    def _picked(self, since: int) -> list[Picked]:
+    def _picked(self, since: int) -> list[Choice]:
         """Return what `max`, `min` and `sorted` chose since the id `since`, by comparisons."""
-        found: list[Picked] = []
+        found: list[Choice] = []
         last: Any = None
         winner = 0
         for time, place, id, value, _ in self.events.conditions:
@@ -386,7 +386,7 @@ class PythonTrace(ValueNames):
             else:
                 losers = {rejected}
             winner, last = chosen, place
-            found.append(Picked(place, {chosen}, losers - {chosen}, id))
+            found.append(Choice(place, {chosen}, losers - {chosen}, id))
         del found[:-MAX_PICKED]
         for picked in found:
             # With a key the chosen one is compared by what was made of it.

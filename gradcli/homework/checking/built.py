@@ -188,7 +188,7 @@ def constant(name: str, text: str) -> float:
     from gradcli.formulas.nodes import Formula
     from gradcli.formulas.rounding import Values
     from gradcli.lang.paper.answer import read
-    from gradcli.lang.paper.names import Names
+    from gradcli.lang.paper.names import ProblemNames
 
     try:
         return float(text)
@@ -196,7 +196,7 @@ def constant(name: str, text: str) -> float:
         pass
     formula = Formula()
     try:
-        node = build(read(text, Names(())).code, formula, ())
+        node = build(read(text, ProblemNames(())).code, formula, ())
         (value, _), = Values(formula, {}).of([node]) if isinstance(node, int) else [(None, None)]
     except (GradcliError, KeyError):
         value = None

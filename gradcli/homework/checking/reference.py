@@ -10,7 +10,7 @@ from gradcli.homework.checking import built
 from gradcli.homework.checking.zeros import vanishing
 from gradcli.lang.paper.ambiguous import first_mixed
 from gradcli.lang.paper.answer import read
-from gradcli.lang.paper.names import Names
+from gradcli.lang.paper.names import ProblemNames
 from gradcli.lang.paper.plain import counts
 from gradcli.lang.paper.unknown import unknown_word
 from gradcli.ops.table.elementwise import add, divide, multiply, negative, subtract
@@ -113,7 +113,7 @@ class Reference:
 
 
 def names(problem: Problem, vector: bool, others: Sequence[str] = (), wrt: Sequence[str] = ()
-          ) -> Names:
+          ) -> ProblemNames:
     """Return the names that texts about a problem may use.
 
     others: further names of the function. wrt: the variables of differentiation, where the problem
@@ -132,17 +132,18 @@ def names(problem: Problem, vector: bool, others: Sequence[str] = (), wrt: Seque
     if found is None:
         if len(_names) >= MAX_NAMES:
             _names.clear()
-        found = _names[key] = Names(key[0], log=problem.log, decimal_comma=problem.decimal_comma,
-                                    vector=vector, fixed=fixed)
+        found = _names[key] = ProblemNames(
+            key[0], log=problem.log, decimal_comma=problem.decimal_comma, vector=vector,
+            fixed=fixed)
     return found
 
 
 # Names know the words that they met; most problems have the same.
 MAX_NAMES = 64
-_names: dict[Any, Names] = {}
+_names: dict[Any, ProblemNames] = {}
 
 
-def _read(problem: Problem, known: Names) -> Reading:
+def _read(problem: Problem, known: ProblemNames) -> Reading:
     text = problem.function
     if problem.kind in ("parametric", "jacobian"):
         text = bracketed(text)

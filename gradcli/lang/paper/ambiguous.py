@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from gradcli.lang.paper import tokens as t
 from gradcli.lang.paper.answer import Reading, other_readings
-from gradcli.lang.paper.other import CLOSING, OPENING, Places, edited
-from gradcli.lang.paper.tokens import Tokens
+from gradcli.lang.paper.other import CLOSING, OPENING, PartEnds, edited
+from gradcli.lang.paper.tokens import AnswerTokens
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def shorter_arguments(reading: Reading) -> list[Reading]:
     functions at once, then each alone.
     """
     tokens = reading.tokens
-    places = Places(tokens)
+    places = PartEnds(tokens)
     found: list[tuple[tuple[int, int], int]] = []
     inside: dict[int, int] = {}     # where the argument of an inner function may end: ln sqrt 3 (x)
     for first, last in sorted(places.closing, reverse=True):
@@ -87,7 +87,7 @@ def doubt(reading: Reading, other: Reading) -> str:
     return found
 
 
-def _put_in(tokens: Tokens) -> dict[tuple[int, int], tuple[int, int]]:
+def _put_in(tokens: AnswerTokens) -> dict[tuple[int, int], tuple[int, int]]:
     """Return the brackets that were not typed: (start, end) in the text to their tokens."""
     opened, found = [], {}
     for at, kind in enumerate(tokens.kinds):
@@ -100,7 +100,7 @@ def _put_in(tokens: Tokens) -> dict[tuple[int, int], tuple[int, int]]:
     return found
 
 
-def _blank(reading: Reading, tokens: Tokens, at: int) -> bool:
+def _blank(reading: Reading, tokens: AnswerTokens, at: int) -> bool:
     """Return whether a blank was typed behind a token; one behind a LaTeX command only ends it."""
     start, end = tokens.ends[at], tokens.starts[at + 1]
     if not tokens.text[start:end].strip(" ") and start < end:
@@ -111,15 +111,15 @@ def _blank(reading: Reading, tokens: Tokens, at: int) -> bool:
     return False
 
 
-def _apart(reading: Reading, tokens: Tokens, at: int) -> bool:
+def _apart(reading: Reading, tokens: AnswerTokens, at: int) -> bool:
     """Return whether blanks beside the operator of a sum leave room for the sum's brackets."""
     if tokens.kinds[at] not in (t.MINUS, t.STAR):
         return True
     return _blank(reading, tokens, at - 1) or _blank(reading, tokens, at)
 
 
-def _edits(tokens: Tokens) -> Iterator[Edit]:
-    places = Places(tokens)
+def _edits(tokens: AnswerTokens) -> Iterator[Edit]:
+    places = PartEnds(tokens)
     kinds = places.kinds
     for at, kind in enumerate(kinds):
         if kind not in (t.SLASH, t.CIRCUMFLEX):
@@ -146,12 +146,12 @@ def _edits(tokens: Tokens) -> Iterator[Edit]:
                 yield ((-1, places.product_end(behind + 1)),), (last,)
 
 
-def _close(tokens: Tokens, product: int) -> bool:
+def _close(tokens: AnswerTokens, product: int) -> bool:
     """Return whether nothing stands between the factors on both sides of a product."""
     return tokens.ends[product - 1] == tokens.starts[product + 1]
 
 
-def _of_function(places: Places, first: int, last: int) -> Iterator[Edit]:
+def _of_function(places: PartEnds, first: int, last: int) -> Iterator[Edit]:
     """Yield edits that move the end of the argument of a function without brackets."""
     kinds = places.kinds
     at = first + 1
@@ -180,7 +180,7 @@ def mixed_numbers(reading: Reading) -> list[Reading]:
     places = _places(reading)
     if not places:
         return []
-    other = Tokens(tokens.text)
+    other = AnswerTokens(tokens.text)
     other.kinds, other.words = tokens.kinds[:], tokens.words
     other.starts, other.ends = tokens.starts, tokens.ends
     for at in places:

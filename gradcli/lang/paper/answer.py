@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gradcli.base.errors import GradcliError, error
 from gradcli.lang.paper.marks import arrange
-from gradcli.lang.paper.names import Names
+from gradcli.lang.paper.names import ProblemNames
 from gradcli.lang.paper.parser import parse
 from gradcli.lang.paper.plain import counts
 from gradcli.lang.paper.scanner import plain, scan
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from gradcli.lang.paper.parts import PartsReader
-    from gradcli.lang.paper.plain import Plain
-    from gradcli.lang.paper.tokens import Tokens
+    from gradcli.lang.paper.plain import PlainText
+    from gradcli.lang.paper.tokens import AnswerTokens
     from gradcli.lang.syntax.code import Code
 
 MAX_LENGTH = 2000
@@ -41,7 +41,8 @@ class Reading:
     __slots__ = ("_read_as", "code", "equation", "expansion", "labels", "left", "notes", "origin",
                  "sides", "text", "tokens")
 
-    def __init__(self, text: str, code: Code, tokens: Tokens, origin: Plain | None) -> None:
+    def __init__(self, text: str, code: Code, tokens: AnswerTokens, origin: PlainText | None
+                 ) -> None:
         self.text = text
         self.code = code
         self.tokens = tokens  # for other readings
@@ -88,7 +89,7 @@ class Reading:
         self.code = expansion.finished(code)
 
 
-def read(text: str, names: Names, both: bool = False) -> Reading:
+def read(text: str, names: ProblemNames, both: bool = False) -> Reading:
     """Read an answer. both: it is an equation between two sides, y = x y + 1, and no label.
 
     Raises GradcliError with a code from E0710 to E0721, the span in `text` and one help.
@@ -115,7 +116,8 @@ def read(text: str, names: Names, both: bool = False) -> Reading:
     return found
 
 
-def _read(typed: str, text: str, names: Names, origin: Plain | None, both: bool) -> Reading:
+def _read(typed: str, text: str, names: ProblemNames, origin: PlainText | None, both: bool
+          ) -> Reading:
     """Read the plain form `text` of an answer as typed."""
     end = len(text.rstrip())
     if end > 1 and text[end - 1] == "." and text[end - 2] not in "0123456789.":
@@ -178,7 +180,7 @@ def _read(typed: str, text: str, names: Names, origin: Plain | None, both: bool)
     return found
 
 
-def _sides(text: str, end: int, names: Names, both: bool
+def _sides(text: str, end: int, names: ProblemNames, both: bool
            ) -> tuple[list[tuple[int, int]], tuple[int, int]]:
     """Return the spans of the sides before the last equals sign, and that of the last one.
 
@@ -202,7 +204,7 @@ def _sides(text: str, end: int, names: Names, both: bool
     return before, (begin, end)
 
 
-def _left(text: str, before: list[tuple[int, int]], names: Names, both: bool) -> str | None:
+def _left(text: str, before: list[tuple[int, int]], names: ProblemNames, both: bool) -> str | None:
     """Return the first side if it names the answer; None for an equation or no side.
 
     Raises E0719 for y(x) in an equation of both sides, a product or a function.
@@ -220,7 +222,7 @@ def _left(text: str, before: list[tuple[int, int]], names: Names, both: bool) ->
     return left if len(before) > 1 or is_label(left, names) else None
 
 
-def _equation(text: str, begin: int, end: int, names: Names) -> Code:
+def _equation(text: str, begin: int, end: int, names: ProblemNames) -> Code:
     """Return the code of a left side that is a formula; raise E0719 for one that is none."""
     try:
         return parse(arrange(scan(text, begin, end, names), names))
@@ -231,7 +233,7 @@ def _equation(text: str, begin: int, end: int, names: Names) -> Code:
                     help="leave out what stands left of the equals sign") from None
 
 
-def alternatives(reading: Reading, names: Names) -> list[Reading]:
+def alternatives(reading: Reading, names: ProblemNames) -> list[Reading]:
     """Return other readings of the same text, the most plausible first; at most 16.
 
     They move the brackets and signs that were put in, and put in others where they are easily
@@ -243,7 +245,7 @@ def alternatives(reading: Reading, names: Names) -> list[Reading]:
     return other_readings(reading, others(reading.tokens, names))
 
 
-def other_readings(reading: Reading, candidates: Iterable[Tokens]) -> list[Reading]:
+def other_readings(reading: Reading, candidates: Iterable[AnswerTokens]) -> list[Reading]:
     """Return the readings of other tokens of the same text, at most 16; a left side stays."""
     from gradcli.lang.paper.other import different
 

@@ -17,7 +17,7 @@ from bisect import bisect_right
 from gradcli.base.errors import GradcliError, Source, error
 from gradcli.lang.paper.answer import read
 from gradcli.lang.paper.lines import NO_NAME, formulas, lines, without_alignment
-from gradcli.lang.paper.names import Names
+from gradcli.lang.paper.names import ProblemNames
 from gradcli.lang.paper.tokens import ALONE, GREEK, LOADED, SCHOOL, SPECIAL
 from gradcli.lang.paper.written import ATOM, BINARY, COMPARISONS, POWER, SIGN, number
 from gradcli.lang.running.program import Program
@@ -105,7 +105,8 @@ class _DocumentReader:
     def code(self, begin: int, end: int, vector: bool = False) -> Code:
         """Return the code of a part of the text, with offsets that count from its beginning."""
         try:
-            return read(self.text[begin:end], Names(self.known, vector=vector, program=True)).code
+            names = ProblemNames(self.known, vector=vector, program=True)
+            return read(self.text[begin:end], names).code
         except GradcliError as problem:
             for one in problem.diagnostics:
                 one.span = None if one.span is None else (one.span[0] + begin, one.span[1] + begin)
@@ -295,7 +296,7 @@ LOOPS = {"sum over": ("0", " + "), "product over": ("1", "*")}
 INDENT = "    "
 
 
-class Piece:
+class Fragment:
     """Words, the rank of their loosest operator, and the lines that have to stand before them."""
 
     __slots__ = ("before", "rank", "words")
@@ -345,15 +346,15 @@ class ProgramWriter:
             self.texts.append(text)
             self.spans.append(span)
 
-    def _piece(self, code: Code, begin: int) -> Piece:
-        stack: list[Piece] = []
+    def _piece(self, code: Code, begin: int) -> Fragment:
+        stack: list[Fragment] = []
         for opcode, argument, first, last in code:
             place = (begin + first, begin + last)
             if opcode == c.LOAD:
-                stack.append(Piece([(argument, place)], ATOM))
+                stack.append(Fragment([(argument, place)], ATOM))
                 continue
             if opcode == c.PUSH:
-                stack.append(Piece([(number(argument), place)], ATOM))
+                stack.append(Fragment([(number(argument), place)], ATOM))
                 continue
             count = (argument if opcode == c.LIST else argument[1] if opcode == c.CALL
                      else 2 if opcode == c.BINARY else 1)
@@ -374,11 +375,11 @@ class ProgramWriter:
                 for k, one in enumerate(operands):
                     words += [(", ", place)] * (k > 0) + one.words
                 words.append((closing, place))
-            stack.append(Piece(words, rank, [line for one in operands for line in one.before]))
+            stack.append(Fragment(words, rank, [line for one in operands for line in one.before]))
         return stack[-1]
 
-    def _loop(self, body: Piece, argument: tuple[str, int, tuple[str, Code, Code]], begin: int,
-              place: Span) -> Piece:
+    def _loop(self, body: Fragment, argument: tuple[str, int, tuple[str, Code, Code]], begin: int,
+              place: Span) -> Fragment:
         """Return a sum or product over an index as the name of its total, behind a loop.
 
         x_k is the element of x for k; the first one is that of the lower bound, 0 or 1.
@@ -397,7 +398,7 @@ class ProgramWriter:
             return f"{stem}[{counter} - {base}]" if under and below == index else text
 
         inside = [*body.before, [(f"{total} = {total}{sign}", place), *_closed(body, True, place)]]
-        return Piece([(total, place)], ATOM, [
+        return Fragment([(total, place)], ATOM, [
             *low.before, *high.before, [(f"{total} = {start}", place)],
             [(f"for {counter} in range(", place), *low.words, (", ", place), *high.words,
              (" + 1):", place)],
@@ -405,7 +406,7 @@ class ProgramWriter:
               for line in inside]])
 
 
-def _infix(name: str, operands: list[Piece], place: Span) -> tuple[Words, int]:
+def _infix(name: str, operands: list[Fragment], place: Span) -> tuple[Words, int]:
     one, other = operands
     sign, rank, left, right = COMPARISONS[name] if name in COMPARISONS else BINARY[name]
     closed = other.rank < right or other.rank == SIGN
@@ -413,5 +414,5 @@ def _infix(name: str, operands: list[Piece], place: Span) -> tuple[Words, int]:
             *_closed(other, closed, place)], rank
 
 
-def _closed(piece: Piece, wanted: bool, place: Span) -> Words:
+def _closed(piece: Fragment, wanted: bool, place: Span) -> Words:
     return [("(", place), *piece.words, (")", place)] if wanted else piece.words

@@ -27,7 +27,7 @@ from gradcli.lang.paper.latex_parts import (
     WORDS,
     LatexParts,
 )
-from gradcli.lang.paper.plain import Plain, put_character
+from gradcli.lang.paper.plain import PlainText, put_character
 from gradcli.lang.paper.tokens import ALONE, GREEK, LOADED, SCHOOL, SPECIAL, STOP_WORDS
 
 TYPE_CHECKING = False
@@ -40,7 +40,7 @@ MAX_ROOT = 12
 class LatexReader(LatexParts):
     r"""A LaTeX text while it is read.
 
-    program, decimal_comma: as in `Names`.
+    program, decimal_comma: as in `ProblemNames`.
     braces: the use of each open one.
     matrices: the number of open ones.
     called: offset at which the bracket of a function begins.
@@ -58,7 +58,7 @@ class LatexReader(LatexParts):
         self.called = -1
         self.sets: list[bool] = []
 
-    def run(self, begin: int, end: int) -> Plain:
+    def run(self, begin: int, end: int) -> PlainText:
         """Convert text[begin:end] to plain text.
 
         Raises E0713 for a comma inside a number, E0720 for what is unknown or unfinished.

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from gradcli.base.errors import error
 from gradcli.lang.paper import tokens as t
-from gradcli.lang.paper.plain import Placeholder, Plain
+from gradcli.lang.paper.plain import Placeholder, PlainText
 from gradcli.lang.paper.tokens import GREEK
 
 TYPE_CHECKING = False
@@ -25,7 +25,7 @@ class LatexParts:
         self.text = text
         self.at = 0
         self.end = len(text)
-        self.found = Plain()
+        self.found = PlainText()
         self.waiting = ""
 
     def name_end(self, at: int) -> int:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from gradcli.lang.paper.names import Names
+from gradcli.lang.paper.names import ProblemNames
 from gradcli.lang.paper.tokens import GREEK
 
 LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ").union(GREEK)
@@ -90,7 +90,7 @@ def lists(text: str, begin: int, end: int) -> bool:
     return False
 
 
-def unlabelled(text: str, end: int, names: Names) -> tuple[str, tuple[str, ...]]:
+def unlabelled(text: str, end: int, names: ProblemNames) -> tuple[str, tuple[str, ...]]:
     """Return the text with blanks for the labels of components, and the labels: f_x = 2x, f_y = 3.
     Both empty where a component has none.
     """
@@ -111,7 +111,7 @@ def unlabelled(text: str, end: int, names: Names) -> tuple[str, tuple[str, ...]]
     return "".join(found), tuple(labels)
 
 
-def listed(text: str, names: Names) -> tuple[str, ...]:
+def listed(text: str, names: ProblemNames) -> tuple[str, ...]:
     """Return the labels that a left side lists, (f_x, f_y); empty where it does not."""
     bare = "".join(text.split())
     if {"(": ")", "[": "]", "<": ">"}.get(bare[:1]) != bare[-1:]:
@@ -125,7 +125,7 @@ def listed(text: str, names: Names) -> tuple[str, ...]:
     return tuple(labels) if all(one and is_label(one, names) for one in labels) else ()
 
 
-def approximate(text: str, end: int, names: Names) -> str:
+def approximate(text: str, end: int, names: ProblemNames) -> str:
     """Return the text, at its length, without the mark of a rounded number.
 
     ≈ 5.44 and f'(1) ≈ 5.44 get an equals sign, of 2e ≈ 5.44 the formula stays.
@@ -147,7 +147,7 @@ def approximate(text: str, end: int, names: Names) -> str:
     return text
 
 
-def introduced(text: str, end: int, names: Names) -> str:
+def introduced(text: str, end: int, names: ProblemNames) -> str:
     """Return the text, at its length, with an equals sign for a colon or an arrow behind a label,
     or in front of all: `Answer: 2x`, `⇒ 2x`.
     """
@@ -162,13 +162,13 @@ def introduced(text: str, end: int, names: Names) -> str:
     return text
 
 
-def names_a_derivative(text: str, names: Names) -> bool:
+def names_a_derivative(text: str, names: ProblemNames) -> bool:
     """Return whether a side is y', f'(x), dy/dx: right of an equals sign it names the left side."""
     bare = "".join(text.split())
     return ("'" in bare and is_label(bare, names)) or _is_quotient(bare)
 
 
-def is_label(text: str, names: Names) -> bool:
+def is_label(text: str, names: ProblemNames) -> bool:
     """Return whether a left side only names the answer."""
     text = "".join(text.split()).replace("^'", "'")
     if not text or _is_derivative(text, names):
@@ -179,7 +179,7 @@ def is_label(text: str, names: Names) -> bool:
             or text.lower().rstrip(":") in WORDS)
 
 
-def is_side(text: str, names: Names) -> bool:
+def is_side(text: str, names: ProblemNames) -> bool:
     """Return whether a possible label is a side of an equation: y, or y(x - 1).
 
     F(x, y) names the equation, y' and dy/dx are not part of a curve.
@@ -198,7 +198,7 @@ def argument(text: str) -> str:
     return rest[:-1] if rest[-1:] == ")" and head.isidentifier() else ""
 
 
-def _is_derivative(text: str, names: Names) -> bool:
+def _is_derivative(text: str, names: ProblemNames) -> bool:
     """Return whether a text is a formula's derivative: (x^2)', D(x^2), D_x(x^2), d(x^2)/dx."""
     begin = 0
     if text[0] in "dD" and text[0] not in names.written:
@@ -257,7 +257,7 @@ def _power(text: str, at: int) -> int:
     return at
 
 
-def _is_name(text: str, names: Names) -> bool:
+def _is_name(text: str, names: ProblemNames) -> bool:
     """Return whether a text is f, y', f''(x), f^(3)(x), f_x, f_{xy}(1, 2), D_u f(x, y) or ∇f."""
     at = 0
     for word in ("grad", "Hess", "hess"):
@@ -357,7 +357,7 @@ SIDES = 4
 """So many parts between equals signs make one left side at most: f'(x)|_{x=1, y=2, z=3}."""
 
 
-def claim(text: str, names: Names) -> Claim | None:
+def claim(text: str, names: ProblemNames) -> Claim | None:
     """Return the claim of the last left side in a text: of f'(x) = 3x^2 = f'(2), the right one.
     None where nothing that is known here names the answer.
     """
@@ -372,7 +372,7 @@ def claim(text: str, names: Names) -> Claim | None:
     return None
 
 
-def _claim(text: str, names: Names) -> Claim | None:
+def _claim(text: str, names: ProblemNames) -> Claim | None:
     whole = OPERAND.fullmatch(text)
     if whole is not None and text[0] not in names.written and whole["of"] not in names.written:
         by = _variables([whole["by"] or whole["below"] or ""], names)
@@ -411,13 +411,13 @@ def _claim(text: str, names: Names) -> Claim | None:
     return Claim(names.written[text]) if text in names.written else None
 
 
-def _indices(text: str, names: Names) -> tuple[str, ...] | None:
+def _indices(text: str, names: ProblemNames) -> tuple[str, ...] | None:
     """Return the variables in an index; None for one that belongs to a name, as of y_t, f_max."""
     found = _variables(text.split(","), names)
     return found if found and set(found) <= set(names.written.values()) else None
 
 
-def _variables(words: list[str], names: Names) -> tuple[str, ...] | None:
+def _variables(words: list[str], names: ProblemNames) -> tuple[str, ...] | None:
     """Return the variables in words such as x, xy and x^2; single letters count too. None if there
     is anything else in them.
     """

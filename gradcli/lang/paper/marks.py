@@ -20,8 +20,8 @@ One pass from left to right over the raw tokens. The rules:
 from __future__ import annotations
 
 from gradcli.lang.paper import tokens as t
-from gradcli.lang.paper.names import Names
-from gradcli.lang.paper.tokens import CLOSER, INVERSE, Tokens
+from gradcli.lang.paper.names import ProblemNames
+from gradcli.lang.paper.tokens import CLOSER, INVERSE, AnswerTokens
 
 MAX_DEPTH = 100
 
@@ -42,7 +42,7 @@ ENDING_TERMS = CLOSERS | {t.END, t.PLUS, t.MINUS, t.COMMA, t.SEMICOLON}
 ENDING = ENDING_TERMS | {t.STAR, t.SLASH}
 
 
-def arrange(raw: Tokens, names: Names) -> Tokens:
+def arrange(raw: AnswerTokens, names: ProblemNames) -> AnswerTokens:
     """Return the tokens that `answer.lark` reads.
 
     Raises E0712 (no inverse), E0713 (two numbers), E0714 (a factorial), E0715 (a function without
@@ -83,10 +83,10 @@ class _Arrangement:
 
     __slots__ = ("at", "brackets", "head", "names", "operand", "out", "raw", "separator")
 
-    def __init__(self, raw: Tokens, names: Names) -> None:
+    def __init__(self, raw: AnswerTokens, names: ProblemNames) -> None:
         self.raw = raw
         self.names = names
-        self.out = Tokens(raw.text)
+        self.out = AnswerTokens(raw.text)
         self.out.raw = raw
         self.at = 0
         self.operand = False
@@ -94,7 +94,7 @@ class _Arrangement:
         self.brackets: list[_Bracket] = []
         self.separator = 0
 
-    def run(self) -> Tokens:
+    def run(self) -> AnswerTokens:
         """Go through the raw tokens; return the output."""
         raw, out, brackets = self.raw, self.out, self.brackets
         vector, program = self.names.vector, self.names.program
@@ -432,7 +432,7 @@ class _Arrangement:
 
             raise wrong_comma(self.raw, self.at, self.names.written)
 
-    def finish(self) -> Tokens:
+    def finish(self) -> AnswerTokens:
         """Return the output, as a list if a comma stood outside of all brackets. Raises E0716 or
         E0717 for a bracket or bar that is still open.
         """

@@ -34,7 +34,7 @@ UNITS = ("i", "j", "k")
 SUBSCRIPTS = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
 
 
-class Names:
+class ProblemNames:
     """The names and conventions of a problem.
 
     variables: all names that the problem declares.

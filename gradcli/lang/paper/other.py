@@ -10,10 +10,10 @@ from __future__ import annotations
 from gradcli.base.errors import GradcliError
 from gradcli.lang.paper import tokens as t
 from gradcli.lang.paper.marks import arrange
-from gradcli.lang.paper.names import Names
+from gradcli.lang.paper.names import ProblemNames
 from gradcli.lang.paper.parser import parse
 from gradcli.lang.paper.scanner import scan
-from gradcli.lang.paper.tokens import SCHOOL, Tokens
+from gradcli.lang.paper.tokens import SCHOOL, AnswerTokens
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,10 +35,11 @@ STOPS = CLOSING | {t.COMMA, t.SEMICOLON, t.END}
 OPERATORS = frozenset((t.PLUS, t.MINUS, t.STAR, t.SLASH, t.CIRCUMFLEX))
 
 
-def different(tokens: Tokens, candidates: Iterable[Tokens]) -> list[tuple[Tokens, Code]]:
+def different(tokens: AnswerTokens, candidates: Iterable[AnswerTokens]
+              ) -> list[tuple[AnswerTokens, Code]]:
     """Return those of other tokens that can be read, at most 16, all different, with code."""
     seen = {_plain(parse(tokens))}
-    found: list[tuple[Tokens, Code]] = []
+    found: list[tuple[AnswerTokens, Code]] = []
     for tried, other in enumerate(candidates):
         if tried == MAX_TRIES or len(found) == MAX_READINGS:
             break
@@ -53,14 +54,14 @@ def different(tokens: Tokens, candidates: Iterable[Tokens]) -> list[tuple[Tokens
     return found
 
 
-def others(tokens: Tokens, names: Names) -> Iterator[Tokens]:
+def others(tokens: AnswerTokens, names: ProblemNames) -> Iterator[AnswerTokens]:
     """Yield the tokens of other readings, the most plausible first; some cannot be read."""
     for raw in other_words(tokens.raw, names) if tokens.raw is not None else ():
         try:
             yield arrange(raw, names)
         except GradcliError:
             continue
-    for edit in Places(tokens).edits():
+    for edit in PartEnds(tokens).edits():
         yield edited(tokens, edit)
 
 
@@ -69,7 +70,7 @@ def _plain(code: Code) -> tuple[object, ...]:
     return tuple([ins[:2] for ins in code])
 
 
-def edited(tokens: Tokens, edit: Edit) -> Tokens:
+def edited(tokens: AnswerTokens, edit: Edit) -> AnswerTokens:
     """Return the tokens with the brackets of an edit put in and taken out."""
     pairs, removed = edit
     opening: dict[int, int] = {}
@@ -78,7 +79,7 @@ def edited(tokens: Tokens, edit: Edit) -> Tokens:
         if first >= 0:
             opening[first] = opening.get(first, 0) + 1
         closing[behind] = closing.get(behind, 0) + 1
-    found = Tokens(tokens.text)
+    found = AnswerTokens(tokens.text)
     for place, kind in enumerate(tokens.kinds):
         if place in closing or place in opening:
             start = tokens.starts[place]
@@ -92,12 +93,12 @@ def edited(tokens: Tokens, edit: Edit) -> Tokens:
     return found
 
 
-class Places:
+class PartEnds:
     """The positions at which the parts of an answer begin and end."""
 
     __slots__ = ("closing", "kinds", "partner", "products", "words")
 
-    def __init__(self, tokens: Tokens) -> None:
+    def __init__(self, tokens: AnswerTokens) -> None:
         self.kinds = kinds = tokens.kinds
         self.words = tokens.words
         self.products = frozenset(tokens.products)
@@ -309,7 +310,7 @@ def _each(pairs: list[tuple[int, int]]) -> Iterator[Edit]:
 # log2x   log(2x)     or log2(x)          2e-3    0.002       or 2*e - 3
 # acosx   a*cos(x)    or acos(x)          |2|x|+1|    |2|*x*|1|   or |2*|x| + 1|
 
-def other_words(raw: Tokens, names: Names) -> Iterator[Tokens]:
+def other_words(raw: AnswerTokens, names: ProblemNames) -> Iterator[AnswerTokens]:
     """Yield the raw tokens read in another way, one change each."""
     kinds, words = raw.kinds, raw.words
     for at in range(len(kinds) - 1):
@@ -322,8 +323,8 @@ def other_words(raw: Tokens, names: Names) -> Iterator[Tokens]:
             yield _joined(raw, at, f"a{pair[1]}")
     if "e" not in names.written and any(
             kind == t.NUMBER and "e" in word for kind, word in zip(kinds, words, strict=True)):
-        letter = Names((*names.variables, "e"), names.log, names.decimal_comma, names.vector,
-                       fixed=names.fixed)
+        letter = ProblemNames((*names.variables, "e"), names.log, names.decimal_comma, names.vector,
+                              fixed=names.fixed)
         try:
             yield scan(raw.text, raw.starts[0], raw.ends[-1], letter)
         except GradcliError:
@@ -339,14 +340,14 @@ def other_words(raw: Tokens, names: Names) -> Iterator[Tokens]:
 _LOGARITHMS = frozenset((log, base) for log in ("log", "log10") for base in ("2", "10"))
 
 
-def _copied(raw: Tokens) -> Tokens:
-    found = Tokens(raw.text)
+def _copied(raw: AnswerTokens) -> AnswerTokens:
+    found = AnswerTokens(raw.text)
     found.kinds, found.words = raw.kinds[:], raw.words[:]
     found.starts, found.ends = raw.starts[:], raw.ends[:]
     return found
 
 
-def _joined(raw: Tokens, at: int, word: str) -> Tokens:
+def _joined(raw: AnswerTokens, at: int, word: str) -> AnswerTokens:
     """Return the tokens with two neighbours as one function."""
     found = _copied(raw)
     found.kinds[at] = t.FUNCTION

@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from gradcli.lang.paper.tokens import Tokens
+    from gradcli.lang.paper.tokens import AnswerTokens
     from gradcli.lang.syntax.code import Code
     from gradcli.lang.syntax.export import Tables
 
-    Action = Callable[["Parser", list[Any], int], Any]
+    Action = Callable[["AnswerParser", list[Any], int], Any]
 
 GRAMMARS = ("answer.lark",)
 INFINITY = float("inf")
@@ -35,26 +35,26 @@ MODULE = "gradcli.lang.paper._tables"
 SIGNS = frozenset(("add", "subtract", "multiply", "divide", "power"))
 
 
-class Parser:
+class AnswerParser:
     """The tokens of an answer while they are parsed, and the code so far."""
 
     __slots__ = ("code", "ends", "starts", "words")
 
-    def __init__(self, tokens: Tokens) -> None:
+    def __init__(self, tokens: AnswerTokens) -> None:
         self.starts = tokens.starts
         self.ends = tokens.ends
         self.words = tokens.words
         self.code: Code = []
 
 
-def parse(tokens: Tokens) -> Code:
+def parse(tokens: AnswerTokens) -> Code:
     """Return the code of an answer; it leaves one value on the stack.
 
     Raises E0715 (arguments of a function), E0718 (lists) and E0721 (a token that does not fit).
     """
     machine = _machine or _made()
     rows, rules, jumps, jump = machine.rows, machine.rules, machine.jumps, machine.jump
-    parser = Parser(tokens)
+    parser = AnswerParser(tokens)
     kinds, starts, ends, words = tokens.kinds, tokens.starts, tokens.ends, tokens.words
     code = parser.code
     emit = code.append
@@ -100,18 +100,18 @@ def parse(tokens: Tokens) -> Code:
         states[-1] = state
 
 
-def _bars(parser: Parser, values: list[Any], at: int) -> int:  # BAR_OPEN sum BAR_CLOSE
+def _bars(parser: AnswerParser, values: list[Any], at: int) -> int:  # BAR_OPEN sum BAR_CLOSE
     first: int = values[-3]
     parser.code.append((c.CALL, ("abs", 1, ()), parser.starts[first], parser.ends[at - 1]))
     return first
 
 
-def _factorial(parser: Parser, values: list[Any], at: int) -> int:  # atom FACTORIAL
+def _factorial(parser: AnswerParser, values: list[Any], at: int) -> int:  # atom FACTORIAL
     parser.code.append((c.CALL, (FACTORIAL, 1, ()), parser.starts[at - 1], parser.ends[at - 1]))
     return int(values[-2])
 
 
-def _call(parser: Parser, values: list[Any], at: int) -> int:  # FUNCTION LPAR items RPAR
+def _call(parser: AnswerParser, values: list[Any], at: int) -> int:  # FUNCTION LPAR items RPAR
     first, _, count, _ = values[-4:]
     name = parser.words[first]
     span = parser.starts[first], parser.ends[at - 1]
@@ -133,15 +133,15 @@ def _call(parser: Parser, values: list[Any], at: int) -> int:  # FUNCTION LPAR i
     return int(first)
 
 
-def _exponent_begin(parser: Parser, values: list[Any], at: int) -> tuple[int, int]:
+def _exponent_begin(parser: AnswerParser, values: list[Any], at: int) -> tuple[int, int]:
     return values[-1], len(parser.code)
 
 
-def _exponent_end(parser: Parser, values: list[Any], at: int) -> tuple[int, int, int]:
+def _exponent_end(parser: AnswerParser, values: list[Any], at: int) -> tuple[int, int, int]:
     return (*values[-2], len(parser.code))
 
 
-def _powered_call(parser: Parser, values: list[Any], at: int) -> int:  # powered LPAR sum RPAR
+def _powered_call(parser: AnswerParser, values: list[Any], at: int) -> int:  # powered LPAR sum RPAR
     first, begin, end = values[-4]
     code = parser.code
     span = parser.starts[first], parser.ends[at - 1]
@@ -160,7 +160,7 @@ def _powered_call(parser: Parser, values: list[Any], at: int) -> int:  # powered
     return int(first)
 
 
-def _based_call(parser: Parser, values: list[Any], at: int) -> int:  # based LPAR sum RPAR
+def _based_call(parser: AnswerParser, values: list[Any], at: int) -> int:  # based LPAR sum RPAR
     first, begin, end = values[-4]
     code = parser.code
     span = parser.starts[first], parser.ends[at - 1]
@@ -177,13 +177,14 @@ def _based_call(parser: Parser, values: list[Any], at: int) -> int:  # based LPA
     return int(first)
 
 
-def _list(parser: Parser, values: list[Any], at: int) -> int:  # LSQB items RSQB | LSQB rows RSQB
+# LSQB items RSQB | LSQB rows RSQB
+def _list(parser: AnswerParser, values: list[Any], at: int) -> int:
     first: int = values[-3]
     parser.code.append((c.LIST, values[-2], parser.starts[first], parser.ends[at - 1]))
     return first
 
 
-def _row(parser: Parser, values: list[Any], at: int) -> int:  # items
+def _row(parser: AnswerParser, values: list[Any], at: int) -> int:  # items
     # A row of one is a component: [a; b] is a vector.
     count: int = values[-1]
     if count > 1:
@@ -192,15 +193,15 @@ def _row(parser: Parser, values: list[Any], at: int) -> int:  # items
     return count
 
 
-def _one(parser: Parser, values: list[Any], at: int) -> int:
+def _one(parser: AnswerParser, values: list[Any], at: int) -> int:
     return 1
 
 
-def _two(parser: Parser, values: list[Any], at: int) -> int:
+def _two(parser: AnswerParser, values: list[Any], at: int) -> int:
     return 2
 
 
-def _one_more(parser: Parser, values: list[Any], at: int) -> int:
+def _one_more(parser: AnswerParser, values: list[Any], at: int) -> int:
     count: int = values[-3]
     return count + 1
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from gradcli.base.errors import Span
-    from gradcli.lang.paper.names import Names
+    from gradcli.lang.paper.names import ProblemNames
     from gradcli.lang.paper.plain import Placeholder
     from gradcli.lang.syntax.code import Code
 
@@ -51,7 +51,7 @@ class PartsReader:
 
     __slots__ = ("counted", "depth", "names", "text")
 
-    def __init__(self, text: str, names: Names) -> None:
+    def __init__(self, text: str, names: ProblemNames) -> None:
         self.text = text
         self.names = names
         self.counted: set[str] = set()

@@ -51,7 +51,7 @@ class Placeholder:
         self.order = order
 
 
-class Plain:
+class PlainText:
     """Plain text that grows, and for each of its characters the (start, end) of its origin.
 
     parts: the parts for which some characters stand. expands: there are such characters, or
@@ -82,7 +82,7 @@ class Plain:
                 return character
         return " "
 
-    def finish(self, size: int) -> Plain:
+    def finish(self, size: int) -> PlainText:
         """End behind the last of the `size` characters of the text as typed; return self."""
         self.text = "".join(self.characters)
         self.starts.append(size)
@@ -121,7 +121,7 @@ def counts(text: str) -> bool:
     return False
 
 
-def put_character(found: Plain, text: str, at: int) -> int:
+def put_character(found: PlainText, text: str, at: int) -> int:
     """Append the plain form of the character or superscripts at `at`; return where to go on.
 
     Raises E0713 for a fraction such as ½ behind a digit.
@@ -157,7 +157,7 @@ def put_character(found: Plain, text: str, at: int) -> int:
     return at + 1
 
 
-def _raised(found: Plain, text: str, at: int, kind: str) -> int:
+def _raised(found: PlainText, text: str, at: int, kind: str) -> int:
     """Convert superscripts to an exponent, subscripts to an index: `x⁻²` to x^(-2), `x₁` to x_{1};
     return the offset behind them.
     """

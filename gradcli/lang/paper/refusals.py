@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from gradcli.base.errors import GradcliError, Span
-    from gradcli.lang.paper.tokens import Tokens
+    from gradcli.lang.paper.tokens import AnswerTokens
     from gradcli.lang.syntax.export import Row
 
 OPERATORS = {t.PLUS: "+", t.MINUS: "-", t.STAR: "*", t.SLASH: "/", t.CIRCUMFLEX: "^"}
@@ -149,7 +149,7 @@ def apostrophe(at: int, stop: int) -> GradcliError:
                  help="write out the derivative")
 
 
-def two_numbers(raw: Tokens, at: int) -> GradcliError:
+def two_numbers(raw: AnswerTokens, at: int) -> GradcliError:
     """Return E0713 for `2 3`, `1 000`, `2 1/2`."""
     if raw.kinds[at + 1:at + 3] == [t.SLASH, t.NUMBER]:
         return error("E0713", "a mixed number, or a product",
@@ -159,7 +159,7 @@ def two_numbers(raw: Tokens, at: int) -> GradcliError:
                  help="put + or * between them, or write them as one number")
 
 
-def no_argument(raw: Tokens, head: int) -> GradcliError:
+def no_argument(raw: AnswerTokens, head: int) -> GradcliError:
     """Return E0715 for `sin`, `ln*x`, `sin^2`."""
     span = (raw.starts[head], raw.ends[head])
     if raw.kinds[head] == t.ROOT:
@@ -173,14 +173,14 @@ def no_argument(raw: Tokens, head: int) -> GradcliError:
     return error("E0715", f"`{word}` needs an argument", span, help=f"write {word}(x)")
 
 
-def no_inverse(raw: Tokens, at: int, last: int) -> GradcliError:
+def no_inverse(raw: AnswerTokens, at: int, last: int) -> GradcliError:
     """Return E0712 for `ln^-1`."""
     word = raw.text[raw.starts[at]:raw.ends[at]]
     return error("E0712", f"`{word}^-1` has two readings", (raw.starts[at], raw.ends[last]),
                  help=f"write 1/{word}(x), or the inverse function by its own name")
 
 
-def too_deep(raw: Tokens, at: int, limit: int) -> GradcliError:
+def too_deep(raw: AnswerTokens, at: int, limit: int) -> GradcliError:
     """Return E0716 for more than `limit` brackets inside each other."""
     return error("E0716", f"more than {limit} nested brackets",
                  (raw.starts[at], raw.ends[at]), help="use fewer brackets")
@@ -191,7 +191,7 @@ TYPED = {t.RPAR: ")", t.RSQB: "]", t.RBRACE: "}", t.GREATER: ">", t.BAR: "|", t.
          t.LSQB: "[", t.LBRACE: "{", t.LESS: "<"}
 
 
-def wrong_bracket(raw: Tokens, at: int, closer: int | None) -> GradcliError:
+def wrong_bracket(raw: AnswerTokens, at: int, closer: int | None) -> GradcliError:
     """Return E0716, E0717 or E0721 for a closing bracket without or of another shape than its
     opening one, or too early.
 
@@ -220,25 +220,25 @@ def _opening(closer: int) -> str:
     return next((TYPED[kind] for kind, closing in CLOSER.items() if closing == closer), "(")
 
 
-def wrong_factorial(raw: Tokens, at: int) -> GradcliError:
+def wrong_factorial(raw: AnswerTokens, at: int) -> GradcliError:
     """Return E0714 for `!` behind nothing, `x^2!`, `n!!`."""
     return error("E0714", "it is not clear what this is the factorial of",
                  (raw.starts[at], raw.ends[at]), help="put it in brackets: (n!)!, x^{(n!)}")
 
 
-def two_quotients(raw: Tokens, at: int) -> GradcliError:
+def two_quotients(raw: AnswerTokens, at: int) -> GradcliError:
     r"""Return E0720 for 1/2x or \sin x/2 in a program."""
     return error("E0720", "it is not clear what stands below the `/`",
                  (raw.starts[at], raw.ends[at]), help=r"write \frac{...}{...}, or brackets")
 
 
-def unclear_product(raw: Tokens, at: int) -> GradcliError:
+def unclear_product(raw: AnswerTokens, at: int) -> GradcliError:
     r"""Return E0720 for \prod_{k=1}^{n} k \cdot x."""
     return error("E0720", "it is not clear where the product over the index ends",
                  (raw.starts[at], raw.ends[at]), help="put brackets around it or its factors")
 
 
-def unclosed(out: Tokens, place: int) -> GradcliError:
+def unclosed(out: AnswerTokens, place: int) -> GradcliError:
     """Return E0716 or E0717 for a bracket or bar that is never closed."""
     span = (out.starts[place], out.ends[place])
     if out.kinds[place] == t.BAR_OPEN:
@@ -247,7 +247,7 @@ def unclosed(out: Tokens, place: int) -> GradcliError:
     return error("E0716", "this bracket is never closed", span, help="close it")
 
 
-def wrong_comma(raw: Tokens, at: int, written: Collection[str]) -> GradcliError:
+def wrong_comma(raw: AnswerTokens, at: int, written: Collection[str]) -> GradcliError:
     """Return E0718 for a comma or semicolon outside of a list; E0712 behind an unknown function."""
     span = (raw.starts[at], raw.ends[at])
     kinds = raw.kinds
@@ -280,7 +280,7 @@ def wrong_comma(raw: Tokens, at: int, written: Collection[str]) -> GradcliError:
                  help="give one formula")
 
 
-def _called_word(raw: Tokens, at: int, written: Collection[str]) -> Span | None:
+def _called_word(raw: AnswerTokens, at: int, written: Collection[str]) -> Span | None:
     """Return the span of the letters, more than one, right before the bracket around token `at`."""
     depth = 0
     while at and depth < 1:
@@ -295,13 +295,13 @@ def _called_word(raw: Tokens, at: int, written: Collection[str]) -> Span | None:
     return raw.starts[first], raw.ends[last - 1]
 
 
-def comparison(raw: Tokens, at: int) -> GradcliError:
+def comparison(raw: AnswerTokens, at: int) -> GradcliError:
     """Return E0721 for < or > that is no bracket."""
     return error("E0721", "a comparison is not a formula", (raw.starts[at], raw.ends[at]),
                  help="give a formula")
 
 
-def unexpected(tokens: Tokens, at: int, row: Row) -> GradcliError:
+def unexpected(tokens: AnswerTokens, at: int, row: Row) -> GradcliError:
     """Return E0710, E0718 or E0721 for token `at`, which does not fit what is in front of it."""
     kinds = tokens.kinds
     kind = kinds[at]

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from gradcli.base.errors import error
 from gradcli.lang.paper import tokens as t
-from gradcli.lang.paper.names import MAX_NAME, Names
-from gradcli.lang.paper.plain import Plain, counts, put_character
-from gradcli.lang.paper.tokens import GREEK, LOADED, PRIVATE, SPECIAL, Tokens
+from gradcli.lang.paper.names import MAX_NAME, ProblemNames
+from gradcli.lang.paper.plain import PlainText, counts, put_character
+from gradcli.lang.paper.tokens import GREEK, LOADED, PRIVATE, SPECIAL, AnswerTokens
 
 MAX_TOKENS = 1000
 MAX_NUMBER = 40
@@ -32,7 +32,7 @@ _FIRST = {
 ROOTS = {"√": "sqrt", "∛": "cbrt", "∜": "∜"}
 
 
-def plain(text: str, names: Names, begin: int = 0, end: int | None = None) -> Plain:
+def plain(text: str, names: ProblemNames, begin: int = 0, end: int | None = None) -> PlainText:
     """Return the plain form of text[begin:end], which is not ASCII or has LaTeX in it.
 
     Raises E0713 for `2½`, E0714 for a character of `tokens.PRIVATE` and E0720 for LaTeX that is not
@@ -49,7 +49,7 @@ def plain(text: str, names: Names, begin: int = 0, end: int | None = None) -> Pl
 
         found = LatexReader(text, names.program, names.decimal_comma).run(begin, end)
     else:
-        found = Plain()
+        found = PlainText()
         while begin < end:
             begin = put_character(found, text, begin)
         found.finish(end)
@@ -57,12 +57,12 @@ def plain(text: str, names: Names, begin: int = 0, end: int | None = None) -> Pl
     return found
 
 
-def scan(text: str, at: int, end: int, names: Names) -> Tokens:
+def scan(text: str, at: int, end: int, names: ProblemNames) -> AnswerTokens:
     """Return the raw tokens of text[at:end]; END is the last.
 
     Raises E0710 to E0719 for text that is not part of an answer.
     """
-    found = Tokens(text)
+    found = AnswerTokens(text)
     kinds, starts, ends, words = found.kinds, found.starts, found.ends, found.words
     plain_runs, called_runs = names.plain_runs, names.called_runs
     text = text[:end] + "\n\n\n"  # every scan below stops here at the latest
@@ -132,14 +132,14 @@ def scan(text: str, at: int, end: int, names: Names) -> Tokens:
     return found
 
 
-def _times(found: Tokens, names: Names) -> None:
+def _times(found: AnswerTokens, names: ProblemNames) -> None:
     """Make the x of `3 x 10^2` a sign where no variable has that name."""
     if found.words[-1] not in names.written and found.kinds[-2:-1] == [t.NUMBER]:
         found.kinds[-1] = t.STAR
         found.words[-1] = ""
 
 
-def number_end(text: str, at: int, names: Names) -> int:
+def number_end(text: str, at: int, names: ProblemNames) -> int:
     """Return the offset behind the number that begins here. Raises E0713 for an unreadable one."""
     end = at
     while text[end] in DIGITS:
@@ -173,7 +173,7 @@ def number_end(text: str, at: int, names: Names) -> int:
 WORD = DIGITS.union("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_")
 
 
-def suffixed(found: Tokens, text: str, at: int, stop: int, names: Names) -> int:
+def suffixed(found: AnswerTokens, text: str, at: int, stop: int, names: ProblemNames) -> int:
     """Append the tokens of the letters text[at:stop] and of the digits or index behind them; return
     the offset at which to go on.
 
@@ -240,7 +240,7 @@ def suffixed(found: Tokens, text: str, at: int, stop: int, names: Names) -> int:
     return stop
 
 
-def log_notes(text: str, begin: int, end: int, names: Names) -> list[str]:
+def log_notes(text: str, begin: int, end: int, names: ProblemNames) -> list[str]:
     """Return notes on log5 x, which is no logarithm to the base 5 here."""
     found = []
     at = text.find("log", begin, end)
@@ -280,11 +280,11 @@ def _index(text: str, stop: int) -> tuple[int, str]:
     return end, f"_{inside}" if inside else ""
 
 
-def _behind_number(found: Tokens, at: int) -> bool:
+def _behind_number(found: AnswerTokens, at: int) -> bool:
     return bool(found.kinds) and found.kinds[-1] == t.NUMBER and found.ends[-1] == at
 
 
-def _split(found: Tokens, text: str, at: int, stop: int, names: Names) -> None:
+def _split(found: AnswerTokens, text: str, at: int, stop: int, names: ProblemNames) -> None:
     if at == stop:
         return
     for kind, word, size in names.split(text[at:stop], False, at):

@@ -31,7 +31,7 @@ KIND_NAMES = {
 }
 
 
-class Tokens:
+class AnswerTokens:
     """The text, and parallel lists: kinds, starts and ends in the text, and words.
 
     The word of a NAME is the name that it loads, of a FUNCTION the operation that it calls, of a
@@ -50,7 +50,7 @@ class Tokens:
         self.words: list[str] = []
         self.products: list[int] = []
         self.closing: list[tuple[int, int]] = []
-        self.raw: Tokens | None = None
+        self.raw: AnswerTokens | None = None
 
     def put(self, kind: int, start: int, end: int, word: str = "") -> None:
         """Append a token."""

@@ -11,10 +11,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gradcli.base.errors import GradcliError
     from gradcli.lang.paper.answer import Reading
-    from gradcli.lang.paper.names import Names
+    from gradcli.lang.paper.names import ProblemNames
 
 
-def unknown_word(reading: Reading, names: Names) -> GradcliError | None:
+def unknown_word(reading: Reading, names: ProblemNames) -> GradcliError | None:
     """Return E0711 for a word that is read as a product of undeclared letters: `foo(x)`, `where`;
     None without one. Three letters may be a product: `mgl(1 - cos x)`.
     """

@@ -58,21 +58,21 @@ def entered(run: Running, block: Block, stack: list[Any], local: dict[str, Any] 
         tape = FileTape(block.name, block.spans, attributes.get("persistent", False),
                         attributes.get("watch_accessed_variables", True), run.tf)
         run.bind(block.name, tape, block.spans["name"], "tape", local=local)
-        return _Open(run, tape).__enter__()
+        return _Recording(run, tape).__enter__()
     if block.keyword == "forward":
         accumulator = ForwardAccumulator(arguments[0], _direction(*arguments))
         run.bind(block.name, accumulator, block.spans["name"], "accumulator", local=local)
         accumulator.__enter__()
-        return accumulator if run.run.log is None else _Forward(run, accumulator, block)
+        return accumulator if run.run.log is None else _LoggedForward(run, accumulator, block)
     tape = tape_named(run, block, local)
     if block.keyword == "resume":
-        return _Open(run, tape).__enter__()
+        return _Recording(run, tape).__enter__()
     pause = tape.stop_recording()
     pause.__enter__()
     return pause
 
 
-class _Forward:
+class _LoggedForward:
     """An accumulator's block in a logged run; it notes the ids between which it ran."""
 
     __slots__ = ("accumulator", "block", "run", "start")
@@ -90,7 +90,7 @@ class _Forward:
             (self.accumulator, self.block, self.start, fresh_id()))
 
 
-class _Open:
+class _Recording:
     """A tape that is being recorded; closed, it is the file's newest of that name."""
 
     __slots__ = ("run", "tape")
@@ -99,7 +99,7 @@ class _Open:
         self.run = run
         self.tape = tape
 
-    def __enter__(self) -> _Open:
+    def __enter__(self) -> _Recording:
         self.tape.__enter__()
         return self
 

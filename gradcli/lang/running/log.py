@@ -109,7 +109,7 @@ class LoggedRequest:
         return (arg[1], arg[2]) if opcode in (c.CALL, c.METHOD) else (1, ())
 
 
-class Picked:
+class Choice:
     """The choice of one of several values, as by Python's max. by: id of the value that decided."""
 
     __slots__ = ("by", "chosen", "rejected", "span")
@@ -152,7 +152,7 @@ class Log:
         self.made: dict[str, Any] = {}
         self.states: list[Assignment] = []
         self.requests: list[LoggedRequest] = []
-        self.picks: list[Picked] = []
+        self.picks: list[Choice] = []
         self.called: dict[str, Function] = {}
         self.counters: dict[str, Span] = {}
         self.windows: list[tuple[Any, Block, int, int]] = []
@@ -251,7 +251,7 @@ class Log:
             return {t.id for t in flatten(value) if isinstance(t, Tensor) and t.id is not None}
 
         index = next((i.id for i in by if isinstance(i, Tensor)), None)
-        self.picks.append(Picked(span, ids(chosen), ids(items) - ids(chosen), index))
+        self.picks.append(Choice(span, ids(chosen), ids(items) - ids(chosen), index))
 
 
 def _bound(code: Code) -> frozenset[str] | None:

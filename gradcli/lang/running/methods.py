@@ -18,7 +18,7 @@ from gradcli.lang.running.calls import (
     one_of,
 )
 from gradcli.lang.running.tapes import FileTape
-from gradcli.lang.running.verbs import asked, tensors
+from gradcli.lang.running.verbs import number_answers, tensors
 from gradcli.ops import PUBLIC
 from gradcli.ops.values import broadcast_shape, shape_of
 
@@ -171,8 +171,8 @@ def _question(how: str) -> Method:
             raise
         if tape.used_at is None:
             tape.used_at = run.at[2:]
-        return asked(run, how, tape, target, sources, _with_gaps(found, sources, target, tape),
-                     first)
+        found = _with_gaps(found, sources, target, tape)
+        return number_answers(run, how, tape, target, sources, found, first)
     return method
 
 
@@ -208,7 +208,8 @@ def _jvp(run: Running, accumulator: Any, given: list[Any], named: Mapping[str, A
         target = next(gaps)
         return NoGradient(target, Tensor(0.0, source), accumulator) if value is None else value
 
-    return asked(run, "jvp", accumulator, targets, Tensor(0.0, source), filled(found), first)
+    found = filled(found)
+    return number_answers(run, "jvp", accumulator, targets, Tensor(0.0, source), found, first)
 
 
 def _read_value(run: Running, variable: Any, given: list[Any], named: Mapping[str, Any]) -> Any:

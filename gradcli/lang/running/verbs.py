@@ -291,7 +291,7 @@ def prime(run: Running, name: str, order: int, points: list[Any],
             tape.watch(u)
             found = _followed(run, function, op, u, order, RecordedPart(tape), local)
     target = found.target if isinstance(found, NoGradient) else found
-    return asked(run, "prime", None, target, u, found, first)
+    return number_answers(run, "prime", None, target, u, found, first)
 
 
 def _followed(run: Running, function: Function | None, op: Op | None, u: Tensor, order: int,
@@ -341,8 +341,8 @@ def _len(run: Running, args: list[Any], named: Mapping[str, Any]) -> Any:
 MAX_REMEMBERED = 1000
 
 
-def asked(run: Running, kind: str, tape: Any, targets: Any, sources: Any, found: Any,
-          first: int) -> Any:
+def number_answers(run: Running, kind: str, tape: Any, targets: Any, sources: Any, found: Any,
+                   first: int) -> Any:
     """Number the answers to a question of the file, so that one that is None can be found again in
     another run; return them.
 
@@ -402,7 +402,7 @@ def _question(name: str, verb: Verb) -> Verb:
         first = fresh_id()
         found = verb(run, args, named)
         tape = _window(name).tape
-        return asked(run, name, tape, args[0], args[1], found, first)
+        return number_answers(run, name, tape, args[0], args[1], found, first)
     return numbered
 
 

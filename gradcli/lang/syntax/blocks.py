@@ -1,7 +1,7 @@
 """Actions for the rules of program.lark about blocks and their statements; `expressions` has the
 contract.
 
-A head opens a block: it emits the code that precedes the block and puts an `Open` on
+A head opens a block: it emits the code that precedes the block and puts an `OpenBlock` on
 `emitter.blocks`. The whole statement closes it. Code stays in one list in the order of the text, so
 a block costs nothing but its jumps, which get their lengths when it is closed; only the code of a
 `def` is moved, once, into its Function.
@@ -10,7 +10,7 @@ a block costs nothing but its jumps, which get their lengths when it is closed; 
 from __future__ import annotations
 
 from gradcli.lang.syntax import code as c
-from gradcli.lang.syntax.code import Open
+from gradcli.lang.syntax.code import OpenBlock
 from gradcli.lang.syntax.expressions import attribute_names
 from gradcli.lang.syntax.lexer import (
     CLOSING,
@@ -50,12 +50,12 @@ COMPARISONS = {EQUAL_EQUAL: "equal", NOT_EQUAL: "not_equal", LESS: "less",
                LESS_EQUAL: "less_equal", GREATER: "greater", GREATER_EQUAL: "greater_equal"}
 
 
-def _open(emitter: Emitter, values: list[Any], size: int) -> Open:
+def _open(emitter: Emitter, values: list[Any], size: int) -> OpenBlock:
     """Open a block at the reduction of its head, a rule of `size` symbols."""
     first = values[-size]
     keyword = emitter.kinds[first]
     inside = keyword == DEF or (bool(emitter.blocks) and emitter.blocks[-1].inside)
-    opened = Open(keyword, first, len(values) - size, inside, emitter.begin)
+    opened = OpenBlock(keyword, first, len(values) - size, inside, emitter.begin)
     emitter.blocks.append(opened)
     return opened
 

@@ -183,7 +183,7 @@ class Expectation:
         self.spans = spans
 
 
-class Open:
+class OpenBlock:
     """A block whose end has not been read.
 
     keyword: the kind of its first token, `first`.
@@ -231,7 +231,7 @@ class Emitter(Tokens):
         self.at = 0
         self.begin = 0
         self.code: Code = []
-        self.blocks: list[Open] = []
+        self.blocks: list[OpenBlock] = []
         self.names: dict[str, None] = {}
         self.cautious = False
         self.statements: list[Statement] = []
