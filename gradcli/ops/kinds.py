@@ -97,6 +97,8 @@ class Op:
     names: what other languages call it: `c` if that is its own name, `c:fabs` if not.
     complex_form: the function on complex arrays with tiny imaginary parts, for the complex step, or
         its name in `ops.continued`; `arrays` if that of arrays is analytic.
+    reference: for tests, the same said in mpmath (`mp`, `mpf`), where that has no function of this
+        name.
     """
 
     __slots__ = (
@@ -104,8 +106,8 @@ class Op:
         "edges",
         "elementwise", "expand", "fast_rules", "floats", "holomorphic", "integers", "internal",
         "jvp", "kind", "kink", "kinks", "latex", "name", "names", "on_complex", "parameters",
-        "partial", "prepare", "roles", "rules", "samples", "smooth", "steep", "substitute",
-        "traits", "undoes", "variadic", "whole",
+        "partial", "prepare", "reference", "roles", "rules", "samples", "smooth", "steep",
+        "substitute", "traits", "undoes", "variadic", "whole",
     )
 
     def __init__(
@@ -141,6 +143,7 @@ class Op:
         undoes: str = "",
         names: str = "",
         complex_form: Callable[..., Any] | str = "",
+        reference: str = "",
     ) -> None:
         self.name = name
         self.kind = kind
@@ -176,6 +179,7 @@ class Op:
         self.undoes = undoes
         self.names = names
         self.complex_form = complex_form
+        self.reference = reference
         self.elementwise = kind == ELEMENTWISE if is_elementwise is None else is_elementwise
         # Whether a derivative passes from argument k to the value.
         self.edges = tuple(rule is not None for rule in self.rules) or (

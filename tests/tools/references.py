@@ -1,4 +1,5 @@
-"""What the elementwise operations are, said again in mpmath: no line of it comes from gradcli.
+"""What the elementwise operations are, said again in mpmath: the `reference` of each row, which
+knows nothing of its rule, or mpmath's function of the same name.
 
 `FUNCTIONS` maps a row's name to a function of mpmath numbers; `FAMILIES` a row that is the n-th
 derivative of something to that something; `INTEGRALS` a row to an integral and its derivatives of
@@ -14,6 +15,9 @@ from collections.abc import Callable, Sequence
 import mpmath
 from mpmath import mp, mpf
 
+from gradcli.ops import TABLE
+from gradcli.ops.kinds import ELEMENTWISE, Op
+
 DIGITS = 40
 # Elementwise rows of complex numbers, which have tests of their own.
 COMPLEX_ROWS = {"angle", "complex", "conj", "imag", "modulus", "real"}
@@ -24,14 +28,6 @@ def _spherical(n: mpf, x: mpf) -> mpf:
     if x < 0:
         return (-1) ** int(n) * _spherical(n, -x)
     return mp.sqrt(mp.pi / (2 * x)) * mp.besselj(n + mpf(1) / 2, x)
-
-
-def _erfcx(x: mpf) -> mpf:
-    return mp.exp(x * x) * mp.erfc(x)
-
-
-def _dawsn(x: mpf) -> mpf:
-    return mp.sqrt(mp.pi) / 2 * mp.exp(-x * x) * mp.erfi(x)
 
 
 def _upper(n: mpf, a: mpf, x: mpf, in_a: int, in_x: int) -> mpf:
@@ -99,117 +95,28 @@ def _besselke(k: int, n: mpf, x: mpf) -> mpf:
         return step * total
 
 
-FUNCTIONS: dict[str, Function] = {
-    "add": lambda x, y: x + y,
-    "subtract": lambda x, y: x - y,
-    "multiply": lambda x, y: x * y,
-    "divide": lambda x, y: x / y,
-    "negative": lambda x: -x,
-    "positive": lambda x: x,
-    "reciprocal": lambda x: 1 / x,
-    "mod": lambda x, y: x - y * mp.floor(x / y),
-    "square": lambda x: x * x,
-    "fmod": lambda x, y: x - y * int(x / y),
-    "squared_difference": lambda x, y: (x - y) ** 2,
-    "lerp": lambda a, b, t: a * (1 - t) + b * t,
-    "divide_no_nan": lambda x, y: x / y,
-    "multiply_no_nan": lambda x, y: x * y,
-    "reciprocal_no_nan": lambda x: 1 / x,
-    "ldexp": lambda x, n: x * mpf(2) ** int(n),
-    "copysign": lambda x, y: mp.fabs(x) * (1 if y > 0 else -1),
-    "power": lambda x, y: mp.exp(y * mp.log(x)),
-    "sqrt": lambda x: mp.root(x, 2),
-    "cbrt": lambda x: mp.root(x, 3),
-    "rsqrt": lambda x: 1 / mp.root(x, 2),
-    "hypot": lambda x, y: mp.root(x * x + y * y, 2),
-    "exp": mp.exp,
-    "exp2": lambda x: mp.exp(x * mp.log(2)),
-    "expm1": lambda x: mp.exp(x) - 1,
-    "log": mp.ln,
-    "log2": lambda x: mp.ln(x) / mp.ln(2),
-    "log10": lambda x: mp.ln(x) / mp.ln(10),
-    "log1p": lambda x: mp.ln(1 + x),
-    "xlogy": lambda x, y: x * mp.ln(y),
-    "xlog1py": lambda x, y: x * mp.ln(1 + y),
-    "xdivy": lambda x, y: x / y,
-    "logaddexp": lambda x, y: mp.ln(mp.exp(x) + mp.exp(y)),
-    "sin": mp.sin, "cos": mp.cos, "tan": mp.tan, "sec": mp.sec, "csc": mp.csc, "cot": mp.cot,
-    "one_minus_square": lambda x: 1 - x * x, "unit_part": lambda x, y: x / mp.hypot(x, y),
-    "asin": mp.asin, "acos": mp.acos, "atan": mp.atan, "asec": mp.asec, "acsc": mp.acsc,
-    "acot": lambda x: mp.atan(1 / x),
-    "atan2": mp.atan2,
-    "sinh": mp.sinh, "cosh": mp.cosh, "tanh": mp.tanh, "sech": mp.sech, "csch": mp.csch,
-    "coth": mp.coth, "asinh": mp.asinh, "acosh": mp.acosh, "atanh": mp.atanh, "asech": mp.asech,
-    "acsch": mp.acsch, "acoth": mp.acoth,
-    "radians": lambda x: x * mp.pi / 180,
-    "degrees": lambda x: x * 180 / mp.pi,
-    "abs": mp.fabs,
-    "sign": mp.sign,
-    "maximum": max,
-    "minimum": min,
-    "clip": lambda x, low, high: min(max(x, low), high),
-    "where": lambda c, x, y: x if c else y,
-    "sigmoid": lambda x: 1 / (1 + mp.exp(-x)),
-    "log_sigmoid": lambda x: -mp.ln(1 + mp.exp(-x)),
-    "softplus": lambda x: mp.ln(1 + mp.exp(x)),
-    "softsign": lambda x: x / (1 + mp.fabs(x)),
-    "relu": lambda x: max(x, mpf(0)),
-    "prelu": lambda x, alpha: x if x > 0 else alpha * x,
-    "elu": lambda x: x if x > 0 else mp.exp(x) - 1,
-    "gelu_erf": lambda x: x * mp.ncdf(x),
-    "silu": lambda x: x / (1 + mp.exp(-x)),
-    "relu6": lambda x: min(max(x, mpf(0)), mpf(6)),
-    "selu": _selu,
-    "hard_sigmoid": lambda x: min(max(x / 6 + mpf(1) / 2, mpf(0)), mpf(1)),
-    "logit": lambda x: mp.ln(x) - mp.ln(1 - x),
-    "logcosh": lambda x: mp.ln(mp.cosh(x)),
-    "sinc": mp.sincpi,
-    "ndtr": mp.ncdf,
-    "ndtri": lambda x: mp.sqrt(2) * mp.erfinv(2 * x - 1),
-    "log_ndtr": lambda x: mp.ln(mp.ncdf(x)),
-    "igamma": lambda a, x: mp.gammainc(a, 0, x, regularized=True),
-    "igammac": lambda a, x: mp.gammainc(a, x, mp.inf, regularized=True),
-    "betainc": lambda a, b, x: mp.betainc(a, b, 0, x, regularized=True),
-    "zeta": mp.zeta,
-    "besselie": lambda n, x: mp.exp(-mp.fabs(x)) * mp.besseli(n, x),
-    "besselke": lambda n, x: _besselke(0, n, x),
-    "erf": mp.erf,
-    "erfc": lambda x: 1 - mp.erf(x),
-    "polygamma": lambda n, x: mp.polygamma(int(n), x),
-    "polygamma_difference": lambda n, x, d: mp.polygamma(int(n), x) - mp.polygamma(int(n), x + d),
+OWN: dict[str, Function] = {
+    "selu": _selu, "sphericalj": _spherical, "besselke": lambda n, x: _besselke(0, n, x),
     "besselie_derivative": lambda k, n, x: _besselie(int(k), n, x),
-    "besselke_derivative": lambda k, n, x: _besselke(int(k), n, x),
-    "digamma": mp.digamma,
-    "gamma": mp.gamma,
-    "lgamma": lambda x: mp.ln(mp.gamma(x)),
-    "beta": mp.beta,
-    "lbeta": lambda a, b: mp.ln(mp.beta(a, b)),
-    "gammainc": lambda a, x: mp.gammainc(a, x, mp.inf),
-    "gammaincl": lambda a, x: mp.gammainc(a, 0, x),
-    "erfinv": mp.erfinv,
-    "erfcinv": lambda x: mp.erfinv(1 - x),
-    "erfcx": _erfcx,
-    "erfi": mp.erfi,
-    "dawsn": _dawsn,
-    "ci": mp.ci,
-    "ei": mp.ei,
-    "e1": mp.e1,
-    "li": mp.li,
-    "shi": mp.shi,
-    "chi": mp.chi,
-    "si": mp.si,
-    "fresnels": mp.fresnels,
-    "fresnelc": mp.fresnelc,
-    "lambertw": lambda x: mp.lambertw(x).real,
-    "ellipk": mp.ellipk,
-    "ellipe_complete": mp.ellipe,
-    "ellipf": mp.ellipf,
-    "ellipe_incomplete": mp.ellipe,
-    "besselj": mp.besselj, "bessely": mp.bessely, "besseli": mp.besseli, "besselk": mp.besselk,
-    "sphericalj": _spherical,
-}
+    "besselke_derivative": lambda k, n, x: _besselke(int(k), n, x)}
+"""References that are no single expression."""
 
-FAMILIES: dict[str, Function] = {"erfcx_derivative": _erfcx, "dawsn_derivative": _dawsn}
+
+def _of_row(op: Op) -> Function | None:
+    """What a row says it is in mpmath, or mpmath's function of its name, if any."""
+    if op.reference:
+        function: Function = eval(
+            f"lambda {', '.join(op.parameters)}: {op.reference}", {"mp": mp, "mpf": mpf})
+        return function
+    return OWN.get(op.name) or getattr(mp, op.name, None)
+
+
+FUNCTIONS: dict[str, Function] = {
+    name: function for name, op in TABLE.items()
+    if op.kind == ELEMENTWISE and name not in COMPLEX_ROWS and (function := _of_row(op))}
+
+FAMILIES: dict[str, Function] = {
+    f"{name}_derivative": FUNCTIONS[name] for name in ("erfcx", "dawsn")}
 
 INTEGRALS: dict[str, Function] = {
     "gammainc_log": _upper, "gammaincl_log": _lower, "elliptic_moment": _moment}

@@ -62,33 +62,34 @@ def _over(x: Any, y: Any) -> Any:
 add = elementwise(
     "add", "x y", 1.0, 1.0,
     floats=lambda x, y: x + y, arrays="add", samples=PAIR, latex="{0} + {1}", doc="x + y",
-    traits="bounded in_pieces zero_at_zero growing", complex_form="arrays")
+    traits="bounded in_pieces zero_at_zero growing", complex_form="arrays", reference="x + y")
 subtract = elementwise(
     "subtract", "x y", 1.0, -1.0, aliases="sub",
     floats=lambda x, y: x - y, arrays="subtract", samples=PAIR, latex="{0} - {1}", doc="x - y",
-    traits="bounded in_pieces growing", complex_form="arrays")
+    traits="bounded in_pieces growing", complex_form="arrays", reference="x - y")
 multiply = elementwise(
     "multiply", "x y", lambda x, y, ans: y, lambda x, y, ans: x, aliases="mul scalar_mul",
     floats=lambda x, y: x * y, arrays="multiply", samples=PAIR, latex=r"{0} \cdot {1}",
-    doc="x * y", traits="true_zeros growing", complex_form="arrays")
+    doc="x * y", traits="true_zeros growing", complex_form="arrays", reference="x * y")
 divide = elementwise(
     "divide", "x y", lambda x, y, ans: 1 / y, lambda x, y, ans: -(ans / y),
     aliases="div truediv true_divide realdiv",
     floats=lambda x, y: x / y, arrays="divide", samples=PAIR, latex=r"\frac{{{0}}}{{{1}}}",
-    domain="y != 0", doc="x / y", traits="true_zeros", steep=1, complex_form="arrays")
+    domain="y != 0", doc="x / y", traits="true_zeros", steep=1, complex_form="arrays",
+    reference="x / y")
 negative = elementwise(
     "negative", "x", -1.0, aliases="neg",
     floats=lambda x: -x, arrays="negative", samples=REAL, latex="-{0}", doc="-x",
-    traits="bounded true_zeros zero_at_zero", complex_form="arrays")
+    traits="bounded true_zeros zero_at_zero", complex_form="arrays", reference="-x")
 positive = elementwise(
     "positive", "x", 1.0, aliases="identity",
     floats=lambda x: +x, arrays="positive", samples=REAL, latex="{0}", doc="+x, the same value",
-    traits="bounded zero_at_zero", complex_form="arrays")
+    traits="bounded zero_at_zero", complex_form="arrays", reference="x")
 reciprocal = elementwise(
     "reciprocal", "x", lambda x, ans: -square(ans),
     floats=lambda x: 1 / x, arrays=lambda x: np.divide(1, x), samples=POSITIVE,
     latex=r"\frac{{1}}{{{0}}}", domain="x != 0", doc="1 / x",
-    traits="true_zeros never_zero never_flat", steep=0, complex_form="arrays")
+    traits="true_zeros never_zero never_flat", steep=0, complex_form="arrays", reference="1 / x")
 
 
 def _integer_fmod(x: int, y: int) -> int:
@@ -103,7 +104,8 @@ mod = elementwise(
     samples=((0.3, 0.9), (1.1, 3.0)),
     latex=r"{0} \bmod {1}", domain="y != 0", kinks="jumps where x is a multiple of y",
     kink=lambda x, y: equal(mod(x, y), 0.0), doc="x - y*floor(x/y), the sign of y",
-    traits="in_pieces", complex_form=lambda x, y: x - y * np.floor(np.real(x) / np.real(y)))
+    traits="in_pieces", complex_form=lambda x, y: x - y * np.floor(np.real(x) / np.real(y)),
+    reference="x - y * mp.floor(x / y)")
 fmod = elementwise(
     "fmod", "x y", 1.0, lambda x, y, ans: -trunc(x / y),
     aliases="truncatemod truncate_mod", floats=math.fmod, integers=_integer_fmod, arrays="fmod",
@@ -112,17 +114,18 @@ fmod = elementwise(
     kinks="jumps where x is a multiple of y", kink=lambda x, y: equal(fmod(x, y), 0.0),
     doc="x - y*trunc(x/y), the sign of x; TensorFlow's truncatemod, which has no gradient there",
     traits="in_pieces", names="c",
-    complex_form=lambda x, y: x - y * np.trunc(np.real(x) / np.real(y)))
+    complex_form=lambda x, y: x - y * np.trunc(np.real(x) / np.real(y)),
+    reference="x - y * int(x / y)")
 square = elementwise(
     "square", "x", lambda x, ans: 2.0 * x,
     floats=lambda x: x * x, arrays="square", samples=REAL, latex="{0}^2", doc="x^2",
-    traits="true_zeros zero_at_zero growing not_negative", complex_form="arrays")
+    traits="true_zeros zero_at_zero growing not_negative", complex_form="arrays", reference="x * x")
 squared_difference = elementwise(
     "squared_difference", "x y",
     lambda x, y, ans: 2.0 * (x - y), lambda x, y, ans: 2.0 * (y - x),
     floats=lambda x, y: (x - y) * (x - y), arrays=lambda x, y: np.square(np.subtract(x, y)),
     samples=PAIR, latex=r"\left({0} - {1}\right)^2", doc="(x - y)^2", traits="growing",
-    complex_form="arrays")
+    complex_form="arrays", reference="(x - y) ** 2")
 lerp = elementwise(
     "lerp", "a b t",
     lambda a, b, t, ans: 1.0 - t, lambda a, b, t, ans: t, lambda a, b, t, ans: b - a,
@@ -130,7 +133,8 @@ lerp = elementwise(
     arrays=lambda a, b, t: typed(np.where(
         np.less(t, 0.5), a + t * np.subtract(b, a), b - (1.0 - t) * np.subtract(b, a)), a, b, t),
     samples=((-3.0, 3.0), (-3.0, 3.0), (0.0, 1.0)), latex=r"{0} + {2}\left({1} - {0}\right)",
-    doc="a + t*(b - a), exactly a at t = 0 and b at t = 1", traits="growing", complex_form="arrays")
+    doc="a + t*(b - a), exactly a at t = 0 and b at t = 1", traits="growing", complex_form="arrays",
+    reference="a * (1 - t) + b * t")
 
 # --- arithmetic that answers 0 where there is nothing to calculate ----------------------------
 
@@ -141,19 +145,19 @@ divide_no_nan = elementwise(
     arrays=_over,
     samples=PAIR, latex=r"\frac{{{0}}}{{{1}}}", kinks="0, with slope 0, where y is 0",
     kink=lambda x, y: equal(y, 0.0), doc="x/y, and 0 where y is 0, whatever x is", steep=1,
-    complex_form="arrays")
+    complex_form="arrays", reference="x / y")
 multiply_no_nan = elementwise(
     "multiply_no_nan", "x y", lambda x, y, ans: y, lambda x, y, ans: x,
     aliases="mul_no_nan", floats=lambda x, y: x * y if y != 0 else abs(y),
     arrays=lambda x, y: np.where(np.equal(y, 0), 0, np.multiply(x, y)),
     samples=PAIR, latex=r"{0} \cdot {1}", doc="x*y, and 0 where y is 0, even if x is inf or NaN",
-    complex_form="arrays")
+    complex_form="arrays", reference="x * y")
 reciprocal_no_nan = elementwise(
     "reciprocal_no_nan", "x", lambda x, ans: -square(ans),
     floats=lambda x: 1 / x if x != 0 else 0.0,
     arrays=lambda x: _over(1.0, x),
     samples=POSITIVE, latex=r"\frac{{1}}{{{0}}}", kinks="0, with slope 0, at 0",
-    doc="1/x, and 0 where x is 0", steep=0, complex_form="arrays")
+    doc="1/x, and 0 where x is 0", steep=0, complex_form="arrays", reference="1 / x")
 
 # --- powers and roots -------------------------------------------------------------------------
 
@@ -209,7 +213,7 @@ power = elementwise(
     latex="{0}^{{{1}}}", domain="x >= 0, or y whole",
     kinks="d/dy is 0 where x <= 0 (the logarithm is guarded), -inf where x and y are 0",
     doc="x to the power y; constant whole exponents never go through log", traits="vanishing",
-    steep=0, complex_form="power")
+    steep=0, complex_form="power", reference="mp.exp(y * mp.log(x))")
 
 
 def _float_power(x: Any, y: Any) -> Any:
@@ -236,22 +240,24 @@ ldexp = elementwise(
     "ldexp", "x n", lambda x, n, ans: ldexp(1.0, n), None, roles=("data", "index"),
     floats=_ldexp, arrays=_ldexp_array, samples=((-3.0, 3.0), (-4.0, 4.0)),
     latex=r"{0} \cdot 2^{{{1}}}", domain="n whole", doc="x * 2^n for a whole n",
-    traits="in_pieces growing", complex_form=lambda x, n: x * np.exp2(n))
+    traits="in_pieces growing", complex_form=lambda x, n: x * np.exp2(n),
+    reference="x * mpf(2) ** int(n)")
 sqrt = elementwise(
     "sqrt", "x", lambda x, ans: 0.5 / ans,
     floats=math.sqrt, arrays="sqrt", samples=POSITIVE, latex=r"\sqrt{{{0}}}", domain="x >= 0",
     kinks="slope inf at 0", doc="square root",
-    traits="bounded true_zeros zero_at_zero not_negative", steep=0, complex_form="arrays")
+    traits="bounded true_zeros zero_at_zero not_negative", steep=0, complex_form="arrays",
+    reference="mp.root(x, 2)")
 cbrt = elementwise(
     "cbrt", "x", lambda x, ans: 1 / (3.0 * square(ans)),
     floats=math.cbrt, arrays="cbrt", samples=POSITIVE, latex=r"\sqrt[3]{{{0}}}",
     kinks="slope inf at 0", doc="cube root, real for negative x", traits="zero_at_zero odd",
-    steep=0, whole={0: 0, 1: 1}, names="c sympy", complex_form="cbrt")
+    steep=0, whole={0: 0, 1: 1}, names="c sympy", complex_form="cbrt", reference="mp.root(x, 3)")
 rsqrt = elementwise(
     "rsqrt", "x", lambda x, ans: -0.5 * ans / x,
     floats=lambda x: 1 / math.sqrt(x), arrays=lambda x: 1 / np.sqrt(x), samples=POSITIVE,
     latex=r"\frac{{1}}{{\sqrt{{{0}}}}}", domain="x > 0", doc="1/sqrt(x)",
-    traits="never_zero never_flat", steep=0, complex_form="arrays")
+    traits="never_zero never_flat", steep=0, complex_form="arrays", reference="1 / mp.root(x, 2)")
 # A row of its own: the derivative of the quotient x/r would be the difference 1/r - x^2/r^3, which
 # cancels where x is much larger than y.
 unit_part = elementwise(
@@ -260,17 +266,18 @@ unit_part = elementwise(
     lambda x, y, ans: -(ans * unit_part(y, x) / hypot(x, y)),
     floats=lambda x, y: x / math.hypot(x, y), arrays=lambda x, y: x / np.hypot(x, y), samples=PAIR,
     latex=r"\frac{{{0}}}{{\sqrt{{{0}^2 + {1}^2}}}}", doc="x/sqrt(x^2 + y^2)", internal=True,
-    complex_form="unit_part")
+    complex_form="unit_part", reference="x / mp.hypot(x, y)")
 hypot = elementwise(
     "hypot", "x y", lambda x, y, ans: unit_part(x, y), lambda x, y, ans: unit_part(y, x),
     floats=math.hypot, arrays="hypot", samples=PAIR, latex=r"\sqrt{{{0}^2 + {1}^2}}",
     kinks="no derivative at (0, 0)", doc="sqrt(x^2 + y^2) without overflow", names="c",
-    complex_form="hypot")
+    complex_form="hypot", reference="mp.root(x * x + y * y, 2)")
 # A row of its own: the derivative of the product (1 - x)(1 + x) would be 0 times infinity at 1.
 one_minus_square = elementwise(
     "one_minus_square", "x", lambda x, ans: -2.0 * x, floats=lambda x: (1 - x) * (1 + x),
     arrays=lambda x: (1 - x) * (1 + x), samples=((-3.0, 3.0),), latex=r"1 - {0}^2",
-    doc="1 - x^2 without cancellation", internal=True, complex_form="one_minus_square")
+    doc="1 - x^2 without cancellation", internal=True, complex_form="one_minus_square",
+    reference="1 - x * x")
 
 # --- exponentials and logarithms --------------------------------------------------------------
 
@@ -282,32 +289,33 @@ exp = elementwise(
 exp2 = elementwise(
     "exp2", "x", lambda x, ans: 0.6931471805599453 * ans,
     floats=math.exp2, arrays="exp2", samples=REAL, latex="2^{{{0}}}", doc="2^x",
-    traits="vanishing never_zero never_flat growing positive", names="c", complex_form="arrays")
+    traits="vanishing never_zero never_flat growing positive", names="c", complex_form="arrays",
+    reference="mp.exp(x * mp.log(2))")
 expm1 = elementwise(
     "expm1", "x", lambda x, ans: exp(x),
     floats=math.expm1, arrays="expm1", samples=REAL, latex="e^{{{0}}} - 1",
     doc="e^x - 1, exact near 0", traits="true_zeros vanishing zero_at_zero never_flat growing",
-    whole={0: 0}, undoes="log1p", names="c", complex_form="arrays")
+    whole={0: 0}, undoes="log1p", names="c", complex_form="arrays", reference="mp.exp(x) - 1")
 log = elementwise(
     "log", "x", lambda x, ans: 1 / x, aliases="ln",
     floats=math.log, arrays="log", samples=POSITIVE, latex=r"\ln\left({0}\right)",
     domain="x > 0", doc="natural logarithm", traits="bounded true_zeros never_flat", steep=0,
-    whole={1: 0}, undoes="exp", names="c sympy", complex_form="arrays")
+    whole={1: 0}, undoes="exp", names="c sympy", complex_form="arrays", reference="mp.ln(x)")
 log2 = elementwise(
     "log2", "x", lambda x, ans: 1 / (0.6931471805599453 * x),
     floats=math.log2, arrays="log2", samples=POSITIVE, latex=r"\log_2\left({0}\right)",
     domain="x > 0", doc="logarithm to base 2", traits="true_zeros", steep=0, whole={2: 1},
-    names="c", complex_form="arrays")
+    names="c", complex_form="arrays", reference="mp.ln(x) / mp.ln(2)")
 log10 = elementwise(
     "log10", "x", lambda x, ans: 1 / (2.302585092994046 * x), aliases="lg",
     floats=math.log10, arrays="log10", samples=POSITIVE, latex=r"\log_{{10}}\left({0}\right)",
     domain="x > 0", doc="logarithm to base 10", traits="true_zeros", steep=0, whole={10: 1},
-    names="c", complex_form="arrays")
+    names="c", complex_form="arrays", reference="mp.ln(x) / mp.ln(10)")
 log1p = elementwise(
     "log1p", "x", lambda x, ans: 1 / (1 + x),
     floats=math.log1p, arrays="log1p", samples=((-0.5, 3.0),), latex=r"\ln\left(1 + {0}\right)",
     domain="x > -1", doc="log(1 + x), exact near 0", traits="true_zeros zero_at_zero", whole={0: 0},
-    undoes="expm1", names="c", complex_form="arrays")
+    undoes="expm1", names="c", complex_form="arrays", reference="mp.ln(1 + x)")
 xlogy = elementwise(
     "xlogy", "x y",
     lambda x, y, ans: log(y),
@@ -315,7 +323,7 @@ xlogy = elementwise(
     floats=lambda x, y: 0.0 if x == 0 and y == y else x * math.log(y),
     arrays=lambda x, y: _times(x, y, lambda x, y: x * np.log(y)),
     samples=((0.2, 3.0), (0.2, 3.0)), latex=r"{0} \ln\left({1}\right)", domain="y > 0, or x = 0",
-    doc="x*log(y), and 0 where x is 0", steep=1, complex_form="arrays")
+    doc="x*log(y), and 0 where x is 0", steep=1, complex_form="arrays", reference="x * mp.ln(y)")
 xlog1py = elementwise(
     "xlog1py", "x y",
     lambda x, y, ans: log1p(y),
@@ -323,7 +331,8 @@ xlog1py = elementwise(
     floats=lambda x, y: 0.0 if x == 0 and y == y else x * math.log1p(y),
     arrays=lambda x, y: _times(x, y, lambda x, y: x * np.log1p(y)),
     samples=((0.2, 3.0), (0.2, 3.0)), latex=r"{0} \ln\left(1 + {1}\right)",
-    domain="y > -1, or x = 0", doc="x*log(1 + y), and 0 where x is 0", complex_form="arrays")
+    domain="y > -1, or x = 0", doc="x*log(1 + y), and 0 where x is 0", complex_form="arrays",
+    reference="x * mp.ln(1 + y)")
 xdivy = elementwise(
     "xdivy", "x y",
     lambda x, y, ans: where(logical_and(equal(x, 0.0), equal(y, 0.0)), 0.0, 1.0
@@ -334,7 +343,7 @@ xdivy = elementwise(
     samples=PAIR, latex=r"\frac{{{0}}}{{{1}}}", domain="y != 0, or x = 0",
     kinks="0, with slope 0, where x and y are 0",
     kink=lambda x, y: logical_and(equal(x, 0.0), equal(y, 0.0)), doc="x/y, and 0 where x is 0",
-    steep=1, complex_form="arrays")
+    steep=1, complex_form="arrays", reference="x / y")
 
 # --- kinks: absolute value, extrema, choices --------------------------------------------------
 
@@ -343,7 +352,7 @@ absolute = elementwise(
     floats=abs, arrays="abs", samples=POSITIVE, latex=r"\left|{0}\right|",
     kinks="slope 0 at 0", kink=lambda x: equal(x, 0.0), doc="absolute value",
     traits="bounded in_pieces zero_at_zero even not_negative switching", names="c:fabs sympy:Abs",
-    complex_form="absolute")
+    complex_form="absolute", reference="mp.fabs(x)")
 sign = elementwise(
     "sign", "x", 0.0, aliases="sgn",
     floats=lambda x: x if x != x else 0.0 if x == 0 else math.copysign(1.0, x), arrays="sign",
@@ -359,7 +368,7 @@ maximum = elementwise(
     latex=r"\max\left({0}, {1}\right)", kinks="a tie goes to the first argument",
     kink=lambda x, y: equal(x, y), doc="the larger of two",
     traits="bounded in_pieces selecting zero_at_zero comparing", names="c:fmax sympy:Max",
-    complex_form="maximum")
+    complex_form="maximum", reference="max(x, y)")
 minimum = elementwise(
     "minimum", "x y",
     lambda x, y, ans: where(less_equal(x, y), 1.0, 0.0),
@@ -368,7 +377,7 @@ minimum = elementwise(
     latex=r"\min\left({0}, {1}\right)", kinks="a tie goes to the first argument",
     kink=lambda x, y: equal(x, y), doc="the smaller of two",
     traits="bounded in_pieces selecting zero_at_zero comparing", names="c:fmin sympy:Min",
-    complex_form="minimum")
+    complex_form="minimum", reference="min(x, y)")
 clip = elementwise(
     "clip", "x low high",
     lambda x, low, high, ans: where(
@@ -383,7 +392,8 @@ clip = elementwise(
     latex=r"\operatorname{{clip}}\left({0}, {1}, {2}\right)",
     kinks="slope 1 inside and on both bounds, 0 outside",
     kink=lambda x, low, high: logical_or(equal(x, low), equal(x, high)),
-    doc="x kept between low and high", traits="in_pieces selecting", complex_form="clip")
+    doc="x kept between low and high", traits="in_pieces selecting", complex_form="clip",
+    reference="min(max(x, low), high)")
 copysign = elementwise(
     "copysign", "x y", lambda x, y, ans: sign(x) * copysign(1.0, y), 0.0,
     floats=math.copysign, arrays="copysign", samples=PAIR,
@@ -391,7 +401,8 @@ copysign = elementwise(
     kinks="slope 0 at x = 0; jumps at y = 0", kink=lambda x, y: logical_or(
         equal(x, 0.0), equal(y, 0.0)), doc="|x| with the sign of y", traits="in_pieces selecting",
     names="c",
-    complex_form=lambda x, y: np.where(np.signbit(np.real(x)) == np.signbit(np.real(y)), x, -x))
+    complex_form=lambda x, y: np.where(np.signbit(np.real(x)) == np.signbit(np.real(y)), x, -x),
+    reference="mp.fabs(x) * (1 if y > 0 else -1)")
 where = elementwise(
     "where", "condition x y",
     None, lambda c, x, y, ans: where(c, 1.0, 0.0), lambda c, x, y, ans: where(c, 0.0, 1.0),
@@ -401,7 +412,7 @@ where = elementwise(
     kinks="the condition has no derivative",
     substitute="sigmoid(k*(a - b)) for the condition a > b",
     doc="x where the condition holds, else y", traits="bounded in_pieces selecting zero_at_zero",
-    complex_form="arrays")
+    complex_form="arrays", reference="x if condition else y")
 
 
 def _smoothstep(low: Any, high: Any, x: Any) -> Any:

@@ -111,40 +111,42 @@ sigmoid = elementwise(
     "sigmoid", "x", lambda x, ans: square(0.5 * sech(0.5 * x)), aliases="logistic expit",
     floats=_sigmoid, arrays=_sigmoid_array, samples=REAL, latex=r"\sigma\left({0}\right)",
     doc="1/(1 + exp(-x)) without overflow",
-    traits="bounded vanishing never_zero never_flat positive", complex_form="sigmoid")
+    traits="bounded vanishing never_zero never_flat positive", complex_form="sigmoid",
+    reference="1 / (1 + mp.exp(-x))")
 log_sigmoid = elementwise(
     "log_sigmoid", "x", lambda x, ans: sigmoid(-x), aliases="logsigmoid",
     floats=lambda x: min(x, 0.0) - math.log1p(math.exp(-abs(x))),
     arrays=lambda x: -np.logaddexp(0.0, -x), samples=REAL,
     latex=r"\ln \sigma\left({0}\right)", doc="log(sigmoid(x)) without underflow",
-    traits="never_flat", complex_form="log_sigmoid")
+    traits="never_flat", complex_form="log_sigmoid", reference="-mp.ln(1 + mp.exp(-x))")
 softplus = elementwise(
     "softplus", "x", lambda x, ans: sigmoid(x),
     floats=lambda x: max(x, 0.0) + math.log1p(math.exp(-abs(x))),
     arrays=lambda x: np.logaddexp(0.0, x), samples=REAL, aliases="log1pexp",
     latex=r"\ln\left(1 + e^{{{0}}}\right)", doc="log(1 + exp(x)) without overflow",
-    traits="vanishing never_zero never_flat growing positive", complex_form="softplus")
+    traits="vanishing never_zero never_flat growing positive", complex_form="softplus",
+    reference="mp.ln(1 + mp.exp(x))")
 logit = elementwise(
     "logit", "x", lambda x, ans: 1.0 / (x * (1.0 - x)), floats=_logit, arrays=_logit_array,
     samples=INSIDE, latex=r"\operatorname{{logit}}\left({0}\right)", domain="0 <= x <= 1",
     kinks="slope inf at 0 and 1", doc="log(x/(1 - x)), the inverse of sigmoid, exact near 1/2",
-    complex_form="arrays")
+    complex_form="arrays", reference="mp.ln(x) - mp.ln(1 - x)")
 logcosh = elementwise(
     "logcosh", "x", lambda x, ans: tanh(x), floats=_logcosh, arrays=_logcosh_array, samples=REAL,
     latex=r"\ln \cosh\left({0}\right)", doc="log(cosh(x)) without overflow, exact near 0",
-    traits="growing", complex_form="logcosh")
+    traits="growing", complex_form="logcosh", reference="mp.ln(mp.cosh(x))")
 softsign = elementwise(
     "softsign", "x", lambda x, ans: 1 / square(1 + absolute(x)),
     floats=lambda x: x / (1 + abs(x)), arrays=lambda x: x / (1 + np.abs(x)), samples=REAL,
     latex=r"\frac{{{0}}}{{1 + \left|{0}\right|}}", doc="x/(1 + |x|)", traits="never_flat",
-    complex_form="softsign")
+    complex_form="softsign", reference="x / (1 + mp.fabs(x))")
 relu = elementwise(
     "relu", "x", lambda x, ans: sign(ans),
     floats=lambda x: x if x > 0 or x != x else 0.0, arrays=lambda x: np.maximum(x, 0),
     samples=POSITIVE, latex=r"\operatorname{{relu}}\left({0}\right)", kinks="slope 0 at 0",
     kink=lambda x: equal(x, 0.0), doc="max(x, 0)",
     traits="bounded in_pieces selecting not_negative switching",
-    complex_form=lambda z: np.where(np.real(z) > 0, z, 0.0))
+    complex_form=lambda z: np.where(np.real(z) > 0, z, 0.0), reference="max(x, mpf(0))")
 relu6 = elementwise(
     "relu6", "x",
     lambda x, ans: sign(ans) * sign(6.0 - ans),
@@ -152,7 +154,7 @@ relu6 = elementwise(
     arrays=lambda x: np.minimum(np.maximum(x, 0), 6), samples=((-3.0, 9.0),),
     latex=r"\operatorname{{relu6}}\left({0}\right)", kinks="slope 0 at 0 and 6",
     kink=lambda x: logical_or(equal(x, 0.0), equal(x, 6.0)), doc="x kept between 0 and 6",
-    traits="in_pieces selecting", complex_form="relu6")
+    traits="in_pieces selecting", complex_form="relu6", reference="min(max(x, mpf(0)), mpf(6))")
 prelu = elementwise(
     "prelu", "x alpha",
     lambda x, alpha, ans: where(greater(x, 0.0), 1.0, alpha),
@@ -162,7 +164,8 @@ prelu = elementwise(
     samples=((-3.0, 3.0), (0.1, 0.9)), latex=r"\operatorname{{prelu}}\left({0}, {1}\right)",
     kinks="slope alpha at 0", kink=lambda x, alpha: equal(x, 0.0),
     doc="x where positive, else alpha*x, with a slope for alpha", traits="in_pieces",
-    complex_form=lambda z, slope: np.where(np.real(z) > 0, z, slope * z))
+    complex_form=lambda z, slope: np.where(np.real(z) > 0, z, slope * z),
+    reference="x if x > 0 else alpha * x")
 leaky_relu = composite(
     "leaky_relu", "x", lambda x, alpha=0.2: prelu(x, alpha), attributes={"alpha": 0.2},
     samples=POSITIVE, latex=r"\operatorname{{lrelu}}\left({0}\right)", kinks="slope alpha at 0",
@@ -172,7 +175,7 @@ elu = elementwise(
     floats=lambda x: x if x > 0 else math.expm1(x),
     arrays=lambda x: np.where(x > 0, x, np.expm1(np.minimum(x, 0))), samples=REAL,
     latex=r"\operatorname{{elu}}\left({0}\right)", doc="x where positive, else exp(x) - 1",
-    traits="never_flat growing", complex_form="elu")
+    traits="never_flat growing", complex_form="elu", reference="x if x > 0 else mp.exp(x) - 1")
 selu = elementwise(
     "selu", "x",
     lambda x, ans: 1.0507009873554805
@@ -196,7 +199,7 @@ gelu_erf = elementwise(
     floats=lambda x: 0.5 * x * math.erfc(-0.7071067811865476 * x), arrays=_gelu_array,
     samples=REAL, latex=r"\operatorname{{gelu}}\left({0}\right)",
     doc="x times the normal distribution function at x (Hendrycks and Gimpel 2016), exact form",
-    complex_form="gelu_erf")
+    complex_form="gelu_erf", reference="x * mp.ncdf(x)")
 
 
 def _gelu_tanh(x: Any) -> Any:
@@ -218,13 +221,13 @@ silu = elementwise(
     "silu", "x", lambda x, ans: sigmoid(x) * (1 + x * sigmoid(-x)), aliases="swish",
     floats=lambda x: x * _sigmoid(x), arrays=lambda x: x * _sigmoid_array(x), samples=REAL,
     latex=r"\operatorname{{silu}}\left({0}\right)", doc="x*sigmoid(x)", traits="vanishing",
-    complex_form="silu")
+    complex_form="silu", reference="x / (1 + mp.exp(-x))")
 logaddexp = elementwise(
     "logaddexp", "x y", lambda x, y, ans: sigmoid(x - y), lambda x, y, ans: sigmoid(y - x),
     floats=lambda x, y: x + LN2 if x == y else max(x, y) + math.log1p(math.exp(-abs(x - y))),
     arrays="logaddexp", samples=PAIR, latex=r"\ln\left(e^{{{0}}} + e^{{{1}}}\right)",
     doc="log(exp(x) + exp(y)) without overflow", traits="never_flat growing",
-    complex_form="logaddexp")
+    complex_form="logaddexp", reference="mp.ln(mp.exp(x) + mp.exp(y))")
 hard_sigmoid = elementwise(
     "hard_sigmoid", "x",
     lambda x, ans: where(
@@ -234,7 +237,7 @@ hard_sigmoid = elementwise(
     samples=((-5.0, 5.0),), latex=r"\operatorname{{hardsigmoid}}\left({0}\right)",
     kinks="slope 0 at -3 and 3",
     kink=lambda x: equal(absolute(x), 3.0), doc="relu6(x + 3)/6, as in Keras 3", traits="in_pieces",
-    complex_form="hard_sigmoid")
+    complex_form="hard_sigmoid", reference="min(max(x / 6 + mpf(1) / 2, mpf(0)), mpf(1))")
 hard_swish = composite(
     "hard_swish", "x", lambda x: multiply(x, hard_sigmoid(x)), aliases="hard_silu",
     samples=((-5.0, 5.0),), kinks="slopes 0 at -3, 1 at 3",

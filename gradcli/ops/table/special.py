@@ -65,7 +65,8 @@ polygamma = elementwise(
     "polygamma", "n x", None, lambda n, x, ans: polygamma(n + 1.0, x), roles=INDEX_FIRST,
     floats=of_special("polygamma"), samples=(ORDER, POSITIVE[0]),
     latex=r"\psi^{{({0})}}\left({1}\right)", domain="n = 0, 1, 2, ...; x != 0, -1, -2, ...",
-    doc="the n-th derivative of digamma (DLMF 5.15)", names="sympy", complex_form="polygamma")
+    doc="the n-th derivative of digamma (DLMF 5.15)", names="sympy", complex_form="polygamma",
+    reference="mp.polygamma(int(n), x)")
 digamma = elementwise(
     "digamma", "x", lambda x, ans: polygamma(1.0, x), aliases="psi",
     floats=of_special("digamma"), samples=POSITIVE, latex=r"\psi\left({0}\right)",
@@ -82,7 +83,7 @@ lgamma = elementwise(
     floats=of_special("lgamma"), samples=POSITIVE,
     latex=r"\ln\left|\Gamma\left({0}\right)\right|", domain="x != 0, -1, -2, ...",
     doc="logarithm of |gamma(x)|, without overflow", names="c sympy:loggamma math",
-    complex_form="lgamma")
+    complex_form="lgamma", reference="mp.ln(mp.gamma(x))")
 # A row of its own: the two differ by next to nothing where d is small beside x.
 polygamma_difference = elementwise(
     "polygamma_difference", "n x d", None,
@@ -92,7 +93,8 @@ polygamma_difference = elementwise(
     samples=(ORDER, *POSITIVE * 2),
     latex=r"\psi^{{({0})}}\left({1}\right) - \psi^{{({0})}}\left({1} + {2}\right)",
     doc="polygamma(n, x) - polygamma(n, x + d) without cancellation", internal=True,
-    complex_form="polygamma_difference")
+    complex_form="polygamma_difference",
+    reference="mp.polygamma(int(n), x) - mp.polygamma(int(n), x + d)")
 beta = elementwise(
     "beta", "a b",
     lambda a, b, ans: ans * polygamma_difference(0.0, a, b),
@@ -106,21 +108,24 @@ lbeta = elementwise(
     lambda a, b, ans: polygamma_difference(0.0, b, a), aliases="betaln",
     floats=of_special("lbeta"), samples=POSITIVE * 2,
     latex=r"\ln\left|\mathrm{{B}}\left({0}, {1}\right)\right|", domain="a, b != 0, -1, -2, ...",
-    doc="logarithm of |beta(a, b)|, without underflow", complex_form="lbeta")
+    doc="logarithm of |beta(a, b)|, without underflow", complex_form="lbeta",
+    reference="mp.ln(mp.beta(a, b))")
 gammainc = elementwise(
     "gammainc", "a x",
     lambda a, x, ans: gammainc_log(1.0, a, x),
     lambda a, x, ans: -exp(xlogy(a - 1.0, x) - x), aliases="gammaincu",
     floats=of_special("gammainc"), samples=POSITIVE * 2,
     latex=r"\Gamma\left({0}, {1}\right)", domain="a >= 0, x > 0",
-    doc="upper incomplete gamma function, not regularised (DLMF 8.2.2)", complex_form="gammainc")
+    doc="upper incomplete gamma function, not regularised (DLMF 8.2.2)", complex_form="gammainc",
+    reference="mp.gammainc(a, x, mp.inf)")
 gammaincl = elementwise(
     "gammaincl", "a x",
     lambda a, x, ans: gammaincl_log(1.0, a, x),
     lambda a, x, ans: exp(xlogy(a - 1.0, x) - x),
     floats=of_special("gammaincl"), samples=POSITIVE * 2,
     latex=r"\gamma\left({0}, {1}\right)", domain="a > 0, x >= 0",
-    doc="lower incomplete gamma function, not regularised (DLMF 8.2.1)", complex_form="gammaincl")
+    doc="lower incomplete gamma function, not regularised (DLMF 8.2.1)", complex_form="gammaincl",
+    reference="mp.gammainc(a, 0, x)")
 gammainc_log = elementwise(
     "gammainc_log", "n a x", None,
     lambda n, a, x, ans: gammainc_log(n + 1.0, a, x),
@@ -151,12 +156,12 @@ erfcinv = elementwise(
     floats=of_special("erfcinv"), samples=((0.1, 1.9),),
     latex=r"\operatorname{{erfc}}^{{-1}}\left({0}\right)", domain="0 <= x <= 2",
     kinks="slope -inf at 0 and 2", doc="inverse of erfc, exact near 0 (DLMF 7.17)", names="sympy",
-    complex_form="erfcinv", traits="by_inverse")
+    complex_form="erfcinv", traits="by_inverse", reference="mp.erfinv(1 - x)")
 erfcx = elementwise(
     "erfcx", "x", lambda x, ans: erfcx_derivative(1.0, x),
     floats=of_special("erfcx"), samples=REAL, latex=r"\operatorname{{erfcx}}\left({0}\right)",
     doc="exp(x^2)*erfc(x) without overflow for positive x (DLMF 7.2)", traits="never_flat growing",
-    complex_form="erfcx")
+    complex_form="erfcx", reference="mp.exp(x * x) * mp.erfc(x)")
 erfcx_derivative = elementwise(
     "erfcx_derivative", "n x", None, lambda n, x, ans: erfcx_derivative(n + 1.0, x),
     roles=INDEX_FIRST, floats=of_special("erfcx_derivative"), samples=(ORDER, REAL[0]),
@@ -171,7 +176,7 @@ dawsn = elementwise(
     "dawsn", "x", lambda x, ans: dawsn_derivative(1.0, x), aliases="dawson",
     floats=of_special("dawsn"), samples=REAL, latex=r"F\left({0}\right)",
     doc="Dawson's integral, exp(-x^2) times the integral of exp(t^2) (DLMF 7.2.5)", traits="odd",
-    complex_form="dawsn")
+    complex_form="dawsn", reference="mp.sqrt(mp.pi) / 2 * mp.exp(-x * x) * mp.erfi(x)")
 dawsn_derivative = elementwise(
     "dawsn_derivative", "n x", None, lambda n, x, ans: dawsn_derivative(n + 1.0, x),
     roles=INDEX_FIRST, floats=of_special("dawsn_derivative"), samples=(ORDER, REAL[0]),
@@ -229,7 +234,7 @@ lambertw = elementwise(
     floats=of_special("lambertw"), samples=((-0.3, 4.0),), latex=r"W\left({0}\right)",
     domain="x >= -1/e", kinks="slope inf at -1/e",
     doc="the w >= -1 with w*exp(w) = x (DLMF 4.13)", names="sympy:LambertW",
-    complex_form="lambertw", traits="by_inverse")
+    complex_form="lambertw", traits="by_inverse", reference="mp.lambertw(x).real")
 
 # --- elliptic integrals, in the parameter m = k^2 ---------------------------------------------
 
@@ -244,7 +249,7 @@ ellipe_complete = elementwise(
     lambda m, ans: -0.5 * elliptic_moment(1.0, 0.0, 1.5707963267948966, m),
     floats=of_special("ellipe_complete"), samples=((-2.0, 0.8),), latex=r"E\left({0}\right)",
     domain="m <= 1", doc="complete elliptic integral of the second kind (DLMF 19.2.8), m = k^2",
-    complex_form="ellipe")
+    complex_form="ellipe", reference="mp.ellipe(m)")
 ellipf = elementwise(
     "ellipf", "phi m",
     lambda phi, m, ans: 1.0 / sqrt(1.0 - m * square(sin(phi))),
@@ -260,7 +265,7 @@ ellipe_incomplete = elementwise(
     floats=of_special("ellipe"), samples=((-1.5, 1.5), (-2.0, 0.8)),
     latex=r"E\left({0} \mid {1}\right)", domain="m*sin(phi)^2 <= 1",
     doc="incomplete elliptic integral of the second kind (DLMF 19.2.5), m = k^2",
-    complex_form="ellipe_incomplete")
+    complex_form="ellipe_incomplete", reference="mp.ellipe(phi, m)")
 elliptic_moment = elementwise(
     "elliptic_moment", "k j phi m", None, None,
     lambda k, j, phi, m, ans: power(square(sin(phi)), k / 1.0)
@@ -337,4 +342,4 @@ erfc = elementwise(
     floats=math.erfc, samples=REAL,
     latex=r"\operatorname{{erfc}}\left({0}\right)", doc="1 - erf(x), exact for large x",
     traits="vanishing never_zero never_flat", whole={0: 1}, names="c sympy math",
-    complex_form="erfc")
+    complex_form="erfc", reference="1 - mp.erf(x)")

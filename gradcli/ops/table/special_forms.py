@@ -43,7 +43,7 @@ sinc = elementwise(
     "sinc", "x", lambda x, ans: -3.141592653589793 * sphericalj(1.0, 3.141592653589793 * x),
     floats=of_special("sinc"), samples=((-0.6, 0.6),),
     latex=r"\operatorname{{sinc}}\left({0}\right)", doc="sin(pi*x)/(pi*x), 1 at 0, as in NumPy",
-    traits="even", names="numpy", complex_form="sinc")
+    traits="even", names="numpy", complex_form="sinc", reference="mp.sincpi(x)")
 
 # --- the normal distribution ------------------------------------------------------------------
 
@@ -51,12 +51,12 @@ ndtr = elementwise(
     "ndtr", "x", lambda x, ans: 0.3989422804014327 * exp(-0.5 * square(x)), aliases="norm_cdf",
     floats=lambda x: 0.5 * math.erfc(-0.7071067811865476 * x), samples=REAL,
     latex=r"\Phi\left({0}\right)", doc="the normal distribution function, (1 + erf(x/sqrt(2)))/2",
-    traits="vanishing never_zero never_flat", complex_form="ndtr")
+    traits="vanishing never_zero never_flat", complex_form="ndtr", reference="mp.ncdf(x)")
 ndtri = elementwise(
     "ndtri", "x", lambda x, ans: 2.5066282746310002 * exp(0.5 * square(ans)),
     floats=of_special("ndtri"), samples=((0.05, 0.95),), latex=r"\Phi^{{-1}}\left({0}\right)",
     domain="0 <= x <= 1", kinks="slope inf at 0 and 1", doc="the inverse of ndtr, exact near 0",
-    complex_form="ndtri", traits="by_inverse")
+    complex_form="ndtri", traits="by_inverse", reference="mp.sqrt(2) * mp.erfinv(2 * x - 1)")
 # The slope is the density over ndtr; for negative x both vanish, but erfcx does not.
 log_ndtr = elementwise(
     "log_ndtr", "x",
@@ -64,7 +64,8 @@ log_ndtr = elementwise(
         less(x, 0.0), 0.7978845608028654 / erfcx(-0.7071067811865476 * minimum(x, 0.0)),
         0.3989422804014327 * exp(-0.5 * square(maximum(x, 0.0))) / ndtr(maximum(x, 0.0))),
     floats=of_special("log_ndtr"), samples=REAL, latex=r"\ln \Phi\left({0}\right)",
-    doc="log(ndtr(x)), also where ndtr underflows", traits="never_flat", complex_form="log_ndtr")
+    doc="log(ndtr(x)), also where ndtr underflows", traits="never_flat", complex_form="log_ndtr",
+    reference="mp.ln(mp.ncdf(x))")
 
 # --- regularised incomplete functions ---------------------------------------------------------
 
@@ -78,7 +79,7 @@ igamma = elementwise(
     floats=of_special("igamma"), samples=POSITIVE * 2, latex=r"P\left({0}, {1}\right)",
     domain="0 < a <= 1e8, x >= 0; a < 171 for the slope in a",
     doc="regularised lower incomplete gamma function, from 0 to 1 (DLMF 8.2.4)",
-    complex_form="igamma")
+    complex_form="igamma", reference="mp.gammainc(a, 0, x, regularized=True)")
 igammac = elementwise(
     "igammac", "a x",
     lambda a, x, ans: where(
@@ -88,7 +89,7 @@ igammac = elementwise(
     floats=of_special("igammac"), samples=POSITIVE * 2, latex=r"Q\left({0}, {1}\right)",
     domain="0 < a <= 1e8, x >= 0; a < 171 for the slope in a",
     doc="regularised upper incomplete gamma function, 1 - igamma(a, x) (DLMF 8.2.4)",
-    complex_form="igammac")
+    complex_form="igammac", reference="mp.gammainc(a, x, mp.inf, regularized=True)")
 betainc = elementwise(
     "betainc", "a b x", None, None,
     lambda a, b, x, ans: exp(xlogy(a - 1.0, x) + xlog1py(b - 1.0, -x) - lbeta(a / 1.0, b / 1.0)),
@@ -96,7 +97,7 @@ betainc = elementwise(
     samples=((1.0, 4.0), (1.0, 4.0), (0.1, 0.9)), latex=r"I_{{{2}}}\left({0}, {1}\right)",
     domain="a, b > 0; 0 <= x <= 1",
     doc="regularised incomplete beta function (DLMF 8.17.2), with a slope in x only",
-    complex_form="betainc")
+    complex_form="betainc", reference="mp.betainc(a, b, 0, x, regularized=True)")
 zeta = elementwise(
     "zeta", "x q", None, lambda x, q, ans: -(x * zeta(x + 1.0, q)), roles=INDEX_FIRST,
     floats=of_special("zeta"), samples=((2.0, 6.0), POSITIVE[0]),
@@ -111,7 +112,7 @@ besselie = elementwise(
     aliases="ive", roles=INDEX_FIRST, floats=of_special("besselie"), samples=(ORDER, POSITIVE[0]),
     latex=r"e^{{-\left|{1}\right|}} I_{{{0}}}\left({1}\right)", domain="n whole, or x >= 0",
     kinks="slope of the exponential 0 at 0", doc="exp(-|x|)*besseli(n, x), without overflow",
-    complex_form="besselie")
+    complex_form="besselie", reference="mp.exp(-mp.fabs(x)) * mp.besseli(n, x)")
 besselke = elementwise(
     "besselke", "n x", None, lambda n, x, ans: besselke_derivative(1.0, n, x),
     aliases="kve", roles=INDEX_FIRST, floats=of_special("besselke"), samples=(ORDER, POSITIVE[0]),

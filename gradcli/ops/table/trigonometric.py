@@ -132,16 +132,17 @@ acot = elementwise(
     floats=lambda x: math.atan(1 / x), arrays=lambda x: np.arctan(1 / x), samples=((0.2, 3.0),),
     latex=r"\operatorname{{arccot}}\left({0}\right)", domain="x != 0",
     kinks="jumps from -pi/2 to pi/2 at 0", doc="inverse cotangent, atan(1/x)", traits="odd angle",
-    names="sympy", complex_form="arrays")
+    names="sympy", complex_form="arrays", reference="mp.atan(1 / x)")
 
 # --- angles -----------------------------------------------------------------------------------
 
 radians = elementwise(
     "radians", "x", 0.017453292519943295, aliases="deg2rad",
     floats=math.radians, arrays="radians", samples=REAL, latex=r"{0}^\circ",
-    doc="degrees to radians", complex_form=lambda z: z * 0.017453292519943295)
+    doc="degrees to radians", complex_form=lambda z: z * 0.017453292519943295,
+    reference="x * mp.pi / 180")
 degrees = elementwise(
     "degrees", "x", 57.29577951308232, aliases="rad2deg",
     floats=math.degrees, arrays="degrees", samples=REAL,
     latex=r"\operatorname{{degrees}}\left({0}\right)", doc="radians to degrees",
-    complex_form=lambda z: z / 0.017453292519943295)
+    complex_form=lambda z: z / 0.017453292519943295, reference="x * 180 / mp.pi")
