@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from random import Random
 from typing import Any
 
 import mpmath as mp
 import numpy as np
 import pytest
 from draws import SEED, drawn
+from programs import Draw, Form, Grammar
 
 from gradcli import GradientTape, Variable, loads, ops
 from gradcli.questions import Question, grad, second_order
@@ -26,16 +26,15 @@ POINT = {"x": np.array([DEAD[0], LIVE[0], DEAD[1], LIVE[1]]), "a": 1.25,
 NAMES = {"log": mp.log, "sqrt": mp.sqrt, "exp": mp.exp, "sin": mp.sin}
 
 
-def formula(random: Random, depth: int) -> str:
-    """Something of x, a and b that is finite, and not flat, where x > 1."""
-    if not depth:
-        return random.choice(["log(x)", "sqrt(x)", "(1/x)", "x", "a", "b", "log(a*x)", "x^(-0.5)"])
-    left, right = formula(random, depth - 1), formula(random, random.randrange(depth))
-    kind = random.randrange(6)
-    if kind == 5:
-        return f"exp(-{left})" if random.randrange(2) else f"sin({left})"
-    return (f"({left}*{right})", f"({left}/(2 + {right}^2))", f"({left}^2*{right})",
-            f"({left} - {right}*x)", f"(({left})^2 + 1)^a")[kind]
+# What is finite, and not flat, where x > 1.
+FORMULAS = Grammar({"f": [
+    "log(x)", "sqrt(x)", "(1/x)", "x", "a", "b", "log(a*x)", "x^(-0.5)", "({f}*{f?})",
+    "({f}/(2 + {f?}^2))", "({f}^2*{f?})", "({f} - {f?}*x)", "(({f})^2 + 1)^a",
+    Form("exp(-{f})", 0.5), Form("sin({f})", 0.5)]}, ends={"f": 0})
+
+
+def formula(seed: int, depth: int) -> str:
+    return Draw(FORMULAS, drawn(seed)).text("f", depth)
 
 
 def element(text: str, k: int) -> Any:
@@ -65,7 +64,7 @@ def expected(text: str) -> dict[str, Any]:
     "where(x > 1, {}, 0)*where(x > 1, 1, 0)"])
 @pytest.mark.parametrize("seed", range(12))
 def test_a_dead_branch_has_no_derivative(seed: int, choice: str) -> None:
-    text = formula(drawn(seed), 3)
+    text = formula(seed, 3)
     wanted = expected(text)
     program = loads(f"y = sum({choice.format(text)})\ng = 0*a*x[0]*b[0]")
     for wrt in ("x,a,b", "a", "x", "b", "a,x"):
@@ -111,7 +110,7 @@ def bent(text: str, within: Callable[..., Any], row: str, column: str) -> Any:
     if SEED is not None or k % 3 == j])
 def test_a_dead_branch_has_no_second_derivative(seed: int, choice: str) -> None:
     """In whatever the choice is nested, whichever sources there are, in both modes."""
-    text = formula(drawn(seed), 3)
+    text = formula(seed, 3)
     with mp.workdps(30):
         wanted = {pair: bent(text, WITHIN[choice], *pair)
                   for pair in ("xx", "xa", "xb", "aa", "ab", "bb")}
@@ -135,7 +134,7 @@ def test_a_dead_branch_has_no_second_derivative(seed: int, choice: str) -> None:
 @pytest.mark.parametrize("choice", WITHIN)
 @pytest.mark.parametrize("seed", [5])
 def test_both_modes_absorb_alike(seed: int, choice: str) -> None:
-    text = choice.format(formula(drawn(seed), 2))
+    text = choice.format(formula(seed, 2))
     for question, target in ((gradients, f"sum({text})"), (jacobians, text)):
         program = loads(f"y = {target}\ng = 0*a*x[0]*b[0]")
         for tf in (False, True):

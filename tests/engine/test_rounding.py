@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from draws import drawn
 from folders import DATA
+from programs import Draw, Form, Grammar
 
 from gradcli.formulas.nodes import Formula
 from gradcli.formulas.rounding import Values, error_of
@@ -60,20 +61,16 @@ def test_where_nothing_but_rounding_is_left_nobody_is_wrong() -> None:
 
 # --- the bounds themselves, against 60 digits ---------------------------------------------------
 
-ONE = ("exp({})", "sqrt({})", "({})^2", "({})^(-2)", "1/({})", "cosh({})", "tanh({})", "ln({})",
-       "({})^(-1/2)", "sech({})", "atan({})", "({})^7", "-({})", "sinh({})", "exp(-({}))")
-TWO = ("({})*({})", "({})/({})", "({})+({})", "({})-({})")
+FORMULAS = Grammar({
+    "any": ["{f1}", "{f2}", "{f3}"],
+    "f": [Form("x", 2), "3", "exp(x)", "exp(-(x)^2)", "(x)^120", "cosh(x)",
+          "exp({f})", "sqrt({f})", "({f})^2", "({f})^(-2)", "1/({f})", "cosh({f})", "tanh({f})",
+          "ln({f})", "({f})^(-1/2)", "sech({f})", "atan({f})", "({f})^7", "-({f})", "sinh({f})",
+          "exp(-({f}))", *[Form(f"({{f}}){sign}({{f?}})", 2.5) for sign in "*/+-"]]},
+    ends={"f": 0})
 MEANING: dict[str, Any] = {
     "exp": mp.exp, "sqrt": mp.sqrt, "cosh": mp.cosh, "sinh": mp.sinh, "tanh": mp.tanh,
     "ln": mp.log, "sech": mp.sech, "atan": mp.atan}
-
-
-def _drawn(draw: random.Random, depth: int) -> str:
-    if depth == 0:
-        return draw.choice(("x", "3", "exp(x)", "exp(-(x)^2)", "(x)^120", "cosh(x)", "x"))
-    if draw.random() < 0.6:
-        return draw.choice(ONE).format(_drawn(draw, depth - 1))
-    return draw.choice(TWO).format(_drawn(draw, depth - 1), _drawn(draw, draw.randrange(depth)))
 
 
 def _exact(text: str, x: float) -> Any:
@@ -92,7 +89,7 @@ def test_a_bound_holds_over_the_whole_range_of_floats(seed: int) -> None:
     """16 bounds, as answers are compared with, hold wherever they are numbers."""
     draw = drawn(seed)
     for _ in range(60):
-        _holds(draw, _drawn(draw, draw.choice((1, 2, 3))))
+        _holds(draw, Draw(FORMULAS, draw).text("any", 0))
 
 
 FLAT = ("({})^2", "({})^7", "(({0})^2)^(1.5)", "({0})*({0})", "({0})*(3-{0})*({0})", "({})^1")

@@ -7,13 +7,13 @@ own against mpmath.
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 from asked import loaded
 from draws import drawn, many
+from programs import Draw, Form, Grammar
 
 import gradcli
 from gradcli.engine import calculus
@@ -55,27 +55,21 @@ def stretches(text: str, at: dict[str, float]) -> int:
     return sum(entry[OP].kind == "stretch" for entry in run.record.compact())
 
 
-def body(rng: random.Random) -> str:
-    """A few lines that calculate with x, a, b and y, and bind some of them again."""
-    lines = []
-    names = ["x", "a", "b", "y"]
-    for _ in range(rng.randint(1, 4)):
-        def term(depth: int) -> str:
-            if depth == 0 or rng.random() < 0.2:
-                return rng.choice([*names, f"{rng.uniform(0.1, 2):.3f}"])
-            if rng.random() < 0.4:
-                return f"{rng.choice(SIMPLE)}({term(depth - 1)})"
-            return f"({term(depth - 1)} {rng.choice('+-*/')} {term(depth - 1)})"
-        lines.append(f"    {rng.choice(['a', 'b', 'y'])} = 0.5*tanh({term(3)}) + 0.1*{term(1)}")
-    return "\n".join(lines)
+# Loops of a few lines that calculate with x, a, b and y, and bind some of them again.
+LOOPS = Grammar({
+    "program": ["var x = 0.{d}{d}7\nvar w = 1.5\na = x*w\nb = 0.7\ny = sin(x)\n"
+                "for i in range({turns}):\n    {lines}\ny*a + b*{last}\n"],
+    "turns": ["25", "40", "61"], "last": ["w", "x", "y"], "d": [*"2345678"],
+    "lines": ["{line}", Form("{line}\n{lines}", 2)],
+    "line": ["{bound} = 0.5*tanh({t3}) + 0.1*{t1}"], "bound": ["a", "b", "y"],
+    "t": ["x", "a", "b", "y", Form("{d}.{d}{d}", 0.5), Form("0.{d}{d}", 0.5),
+          Form("{simple}({t})", 2), Form("({t} {sign} {t})", 3)],
+    "sign": [*"+-*/"], "simple": SIMPLE}, ends={"t": 0.2})
 
 
 @pytest.mark.parametrize("seed", range(many(12, 30)))
 def test_random_bodies(seed: int, plainly: Callable[..., Any]) -> None:
-    rng = drawn(seed)
-    text = (f"var x = {rng.uniform(0.2, 0.9):.3f}\nvar w = 1.5\na = x*w\nb = 0.7\ny = sin(x)\n"
-            f"for i in range({rng.choice([25, 40, 61])}):\n{body(rng)}\n"
-            f"y*a + b*{rng.choice(['w', 'x', 'y'])}\n")
+    text = Draw(LOOPS, drawn(seed)).text("program", 4)
     assert same(answers(text, {}), plainly(text, {})), text
 
 

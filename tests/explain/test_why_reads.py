@@ -132,3 +132,11 @@ def test_what_was_trained_before_is_no_cause(seed: int) -> None:
             assert all(at["line"] >= first for r in reasons for at in (r, *r["related"])), text
             told.append([(r["code"], r["fix"], r["fix_works"]) for r in reasons])
         assert told[0] == told[1]
+
+
+def test_a_constant_beside_a_step_of_training() -> None:
+    """Of the operations around a source, two that make the same state are equally wide."""
+    text = ("var x = 2.0\np = 1.5\ntape t:\n    y = x^2\ntape t:\n    loss = (x - 3)^2\n"
+            "x.assign_sub(0.1*t.gradient(loss, x))\nprint(loss, x)\n")
+    (reason,) = why.why(Question(loads(text), of=["p"]))["results"][0]["sources"][0]["reasons"]
+    assert (reason["code"], reason["line"]) == ("target-constant", 2)

@@ -24,6 +24,7 @@ import pytest
 from alarms import alarm
 from draws import drawn
 from folders import DATA
+from programs import Draw, Form, Grammar
 
 from gradcli.homework.check import check, prepare
 from gradcli.homework.checking.prepared import PreparedProblem
@@ -45,9 +46,12 @@ WORDS = (
     *"sin^2 sin^-1 arctan sec ( ) ( ) [ ] < > | | + - * / ^ ^ , ; = x² √ i j k ** ''".split(),
     *"}{ } \\frac{ \\sqrt{ \\left( \\right) max( floor( gamma( atan2( besselj(".split(),
     " ", "9" * 39, "\\cdot ", "f'(x) =", "dy/dx =")
-ONE = ("sin", "cos", "tan", "ln", "sqrt", "e^", "abs", "atan", "asin", "sec", "tanh", "floor",
-       "lgamma", "cbrt", "-", "erf")
-TWO = ("+", "-", "*", "/", "^", " ", "*", "+")
+BETWEEN = ("+", "-", "*", "/", "^", " ", "*", "+")
+FORMULAS = Grammar({
+    "f": ["x", "x", "y", "t", "2", "3", "0.1", "x^2", "pi", "e", "a", Form("{one}({f})", 4),
+          Form("({f}){between}({f})", 6)],
+    "one": ["sin", "cos", "tan", "ln", "sqrt", "e^", "abs", "atan", "asin", "sec", "tanh", "floor",
+            "lgamma", "cbrt", "-", "erf"], "between": BETWEEN}, ends={"f": 0.25})
 
 
 class Answers:
@@ -68,7 +72,7 @@ class Answers:
         return self.draw.choice(self.texts)
 
     def joined(self) -> str:
-        return self.real() + self.draw.choice(TWO) + self.real()
+        return self.real() + self.draw.choice(BETWEEN) + self.real()
 
     def changed(self) -> str:
         """With one to four characters or words taken out, put in or doubled."""
@@ -83,13 +87,8 @@ class Answers:
                 text[:at] + text[at:to][::-1] + text[to:]))
         return text
 
-    def formula(self, depth: int = 0) -> str:
-        draw = self.draw
-        if depth > 4 or draw.random() < 0.25:
-            return draw.choice(("x", "x", "y", "t", "2", "3", "0.1", "x^2", "pi", "e", "a"))
-        if draw.random() < 0.4:
-            return f"{draw.choice(ONE)}({self.formula(depth + 1)})"
-        return f"({self.formula(depth + 1)}){draw.choice(TWO)}({self.formula(depth + 1)})"
+    def formula(self) -> str:
+        return Draw(FORMULAS, self.draw).text("f", 5)
 
     def soup(self) -> str:
         return "".join(self.draw.choices(WORDS, k=self.draw.randint(1, 25)))

@@ -15,7 +15,6 @@ from typing import Any
 import pytest
 from conftest import folded
 from draws import drawn, many
-from program_generator import Blocks
 from stock_lark import stock_reductions
 from test_grammar import driver_reductions, error_of
 from transcripts import in_process
@@ -23,10 +22,11 @@ from transcripts import in_process
 from gradcli.base.errors import Source
 from gradcli.lang.syntax import code as c
 from gradcli.lang.syntax.parser import parse
+from grammars import blocks, runnable
 
 # ---- a stack machine that logs ----------------------------------------------------------------
 
-MAX_STEPS = 1_000_000  # which no program of `Blocks` takes
+MAX_STEPS = 1_000_000  # which no runnable program takes
 
 
 class Machine:
@@ -170,7 +170,7 @@ def python_log(text: str) -> list[Any]:
 
 
 def test_control_flow_agrees_with_python() -> None:
-    generator = Blocks(drawn(20240701))
+    stream = drawn(20240701)
     seen: set[int] = set()
 
     def note(code: c.Code) -> None:
@@ -180,7 +180,7 @@ def test_control_flow_agrees_with_python() -> None:
                 note(argument.code)
 
     for _ in range(many(700, 2000)):
-        text = generator.runnable()
+        text = runnable(stream)
         statements = parse(Source(text))
         machine = Machine()
         for statement in statements:
@@ -191,9 +191,9 @@ def test_control_flow_agrees_with_python() -> None:
 
 
 def test_driver_agrees_with_stock_lark(monkeypatch: pytest.MonkeyPatch) -> None:
-    generator = Blocks(drawn(20240702))
+    stream = drawn(20240702)
     for _ in range(many(400, 1500)):
-        text = generator.anything()
+        text = blocks(stream)
         expected = stock_reductions(text)
         assert expected is not None, text
         assert driver_reductions(text, monkeypatch) == expected, text
@@ -226,10 +226,10 @@ def spoiled(stream: random.Random, text: str) -> str:
 
 def test_a_slip_is_read_or_explained(monkeypatch: pytest.MonkeyPatch) -> None:
     """Our parser refuses what stock Lark refuses, with a code and a place for each error."""
-    generator, stream = Blocks(drawn(20240703)), drawn(20240704)
+    stream = drawn(20240703)
     count, refused = many(400, 1500), 0
     for _ in range(count):
-        text = generator.anything()
+        text = blocks(stream)
         for _ in range(stream.choice((1, 1, 2, 3))):
             text = spoiled(stream, text)
         expected = stock_reductions(text)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import operator
-import random
 import subprocess
 import sys
 from typing import Any
@@ -12,6 +11,7 @@ from typing import Any
 import pytest
 from conftest import folded
 from draws import drawn
+from programs import Draw, Form, Grammar
 
 from gradcli.base.errors import GradcliError, Source
 from gradcli.lang.syntax import code as c
@@ -229,25 +229,19 @@ def run(code: c.Code) -> Any:
     return value
 
 
-def python_expression(generator: random.Random, depth: int) -> str:
-    """An expression that means the same here and in Python."""
-    if depth <= 0:
-        return generator.choice(["0.0", "1.0", "2.0", "3.0", "True", "False"])
-    inner = [python_expression(generator, depth - generator.randint(1, 2)) for _ in range(3)]
-    if generator.random() < 0.35:
-        return f"({inner[0]})"
-    return generator.choice([
-        "{0} + {1}", "{0} - {1}", "{0} * {1}", "-{0}", "+{0}", "not {0}", "(({0}) < ({1}))",
-        "(({0}) == ({1}))", "{0} and {1}", "{0} or {1}", "{0} and {1} or {2}", "{0} or {1} and {2}",
-        "{0} if {1} else {2}", "({0} if {1} else {2})", "({0} and {1})", "({0} or {1})",
-    ]).format(*inner)
+# What means the same here and in Python, with brackets and without.
+EXPRESSIONS = Grammar({"e": [
+    "0.0", "1.0", "2.0", "3.0", "True", "False", Form("({e?})", 8), "{e} + {e?}", "{e?} - {e}",
+    "{e} * {e?}", "-{e}", "+{e}", "not {e}", "(({e}) < ({e?}))", "(({e?}) == ({e}))",
+    "{e} and {e?}", "{e?} or {e}", "{e} and {e?} or {e?}", "{e?} or {e} and {e?}",
+    "{e?} if {e} else {e?}", "({e?} if {e?} else {e})", "({e?} and {e})", "({e} or {e?})"]},
+    ends={"e": 0})
 
 
 def test_jumps_and_precedence_agree_with_python() -> None:
-    generator = drawn(7)
-    compared = 0
+    draw, compared = Draw(EXPRESSIONS, drawn(7)), 0
     while compared < 2000:
-        text = python_expression(generator, 6)
+        text = draw.text("e", 6)
         try:
             expected = eval(text)
         except SyntaxError:  # `-not x`

@@ -5,6 +5,7 @@ and loops run together, against the program asked at one point, and that against
 from __future__ import annotations
 
 import math
+import random
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -12,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from draws import drawn, many
+from programs import Draw, Form, Grammar
 from test_points import compare
 
 from gradcli.base.errors import GradcliError
@@ -181,75 +183,55 @@ def check(program: Program, columns: dict[str, Any]) -> None:
 # --- random programs -----------------------------------------------------------------------------
 
 GRID = (-2.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0, 3.25)
-# What is drawn in place of s (a number), v (three numbers), A (two rows of three), b (a truth
-# value), i (a whole number from 0 to 2) and c (a constant).
-FORMS = {
-    "s": ("{s} + {s}", "{s} - {s}", "{s}*{s}", "{s}/{s}", "-({s})", "({s})^{c}", "{c}*({s})",
-          "sqrt({s})", "log({s})", "exp({s})", "sin({s})", "abs({s})", "relu({s})", "sign({s})",
-          "floor({s})", "maximum({s}, {s})", "minimum({s}, {c})", "where({b}, {s}, {s})",
-          "where({b}, {s}, {c})", "({s} if {b} else {s})", "float({b})", "float({i})",
-          "divide_no_nan({s}, {s})", "stop_gradient({s})"),
-    "of arrays": ("sum({v})", "mean({v})", "prod({v})", "max({v})", "norm({v})", "sum({A})",
-                  "({v})[{i}]", "({v})[argmax({v})]", "({v}) @ ({v})", "sort({v})[{i}]",
-                  "cumsum({v})[1]", "cumprod({v})[2]", "sum(({v})[({v}) > {s}])",
-                  "sum(gather({v}, argsort({v}))*[1, 2, 3])", "det([[{s}, {s}], [{s}, {s}]])",
-                  "float(size(unique({v})))", "max({A}, axis=0)[{i}]", "sum(({v})*({v}))"),
-    "v": ("({v}) + ({v})", "({v}) - ({s})", "({v})*({v})", "({v})/({s})", "-({v})", "({v})^{c}",
-          "abs({v})", "sqrt({v})", "relu({v})", "where(({v}) > ({v}), {v}, {s})", "[{s}, {s}, {s}]",
-          "sort({v})", "cumsum({v})", "cumprod({v})", "({v})[::-1]", "A[{i} % 2]",
-          "sum({A}, axis=0)", "({A}).T @ (({A}) @ ({v}))", "({v})[[0, 2, 0]]",
-          "({v} if {b} else {v})"),
-    "A": ("({A})*({v})", "({A}) - ({s})", "abs({A})", "stack([{v}, {v}])", "cumsum({A}, axis=1)",
-          "sort({A}, axis=0)"),
-    "b": ("({s} > {s})", "({s} == {c})", "({b} and {b})", "({s} <= 0)", "not ({b})",
-          "isfinite({s})"),
-    "i": ("int(abs({s})) % 3", "argmax({v})"),
-    "c": ("0", "1", "2", "-1", "0.5", "3", "-2", "1.5")}
-LEAVES = {"s": ("x", "y", "x", "y", "2"), "v": ("v", "v", "[0, 1, -1]"), "A": ("A",),
-          "b": ("x > y",), "i": ("0", "1", "2")}
+# s: a number, v: three numbers, A: two rows of three, b: a truth value, i: a whole number from 0 to
+# 2, c: a constant.
+OF_NUMBERS = {
+    "program": ["{lines}\n{s2}"],
+    "lines": ["{line}", Form("{line}\n{lines}", 1.5)],
+    "line": [Form("{s+} = {s3}", 4),
+             "{s+} = {s3}\nfor i in range({turns}):\n    {1} = 0.5*{1} + {s2}"],
+    "turns": ["12", "int(abs(x))"],
+    "s": [Form("{s!}", 4), "2", "({s}) + ({s})", "({s}) - ({s})", "({s})*({s})", "({s})/({s})",
+          "-({s})", "({s})^({c})", "({c})*({s})", "sqrt({s})", "log({s})", "exp({s})", "sin({s})",
+          "abs({s})", "relu({s})", "sign({s})", "floor({s})", "maximum({s}, {s})",
+          "minimum({s}, {c})", "where({b}, {s}, {s})", "where({b}, {s}, {c})",
+          "(({s}) if {b} else ({s}))", "float({b})", Form("float({i})", 0.3),
+          "divide_no_nan({s}, {s})", "stop_gradient({s})"],
+    "b": ["(x > y)", "(({s}) > ({s}))", "(({s}) == ({c}))", "({b} and {b})", "(({s}) <= 0)",
+          "(not {b})", "isfinite({s})"],
+    "i": ["int(abs(x)) % 3"],
+    "c": ["0", "1", "2", "-1", "0.5", "3", "-2", "1.5"]}
+TO_NUMBERS = (
+    "sum({v})", "mean({v})", "prod({v})", "max({v})", "norm({v})", "sum({A})", "({v})[{i}]",
+    "({v})[argmax({v})]", "({v}) @ ({v})", "sort({v})[{i}]", "cumsum({v})[1]", "cumprod({v})[2]",
+    "sum(({v})[({v}) > ({s})])", "sum(gather({v}, argsort({v}))*[1, 2, 3])",
+    "det([[{s}, {s}], [{s}, {s}]])", "float(size(unique({v})))", "max({A}, axis=0)[{i}]",
+    "sum(({v})*({v}))")
+OF_ARRAYS = OF_NUMBERS | {
+    "program": [Form("{lines}\n{s2}", 2), "{lines}\n{v2}"],
+    "line": [Form("{s+} = {s3}", 9), Form("{v+} = {v3}", 4), *[Form(
+        f"{{{v}+}} = {{{v}3}}\nfor i in range({{turns}}):\n    {{1}} = 0.5*{{1}} + {{{v}2}}")
+        for v in "ssv"]],
+    "s": [*OF_NUMBERS["s"], *[Form(form, 0.9) for form in TO_NUMBERS]],
+    "v": [Form("{v!}", 4), "[0, 1, -1]", "({v}) + ({v})", "({v}) - ({s})", "({v})*({v})",
+          "({v})/({s})", "-({v})", "({v})^({c})", "abs({v})", "sqrt({v})", "relu({v})",
+          "where(({v}) > ({v}), {v}, {s})", "[{s}, {s}, {s}]", "sort({v})", "cumsum({v})",
+          "cumprod({v})", "({v})[::-1]", "A[({i}) % 2]", "sum({A}, axis=0)",
+          "({A}).T @ (({A}) @ ({v}))", "({v})[[0, 2, 0]]", "(({v}) if {b} else ({v}))"],
+    "A": [Form("A", 2), "({A})*({v})", "({A}) - ({s})", "abs({A})", "stack([{v}, {v}])",
+          "cumsum({A}, axis=1)", "sort({A}, axis=0)"],
+    "i": ["0", "1", "2", "int(abs({s})) % 3", "argmax({v})"]}
+SHAPES: dict[str, tuple[int, ...]] = {"x": (), "y": (), "v": (3,), "A": (2, 3)}
+HEADS = ("input x = 1\ninput y = 2\n", "input v = [1, 2, 3]\ninput A = [[1, 2, 3], [4, 5, 6]]\n")
+GRAMMARS = (Grammar(OF_NUMBERS, dict.fromkeys("sb", 0.2)),
+            Grammar(OF_ARRAYS, dict.fromkeys("svAbi", 0.2)))
 
 
-class Draw:
-    """Programs from one stream of random numbers. arrays: with inputs v and A as well."""
-
-    def __init__(self, seed: int, arrays: bool) -> None:
-        self.random = drawn(seed)
-        self.arrays = arrays
-        self.names: dict[str, list[str]] = {kind: list(of) for kind, of in LEAVES.items()}
-
-    def text(self, kind: str, depth: int) -> str:
-        if not self.arrays and kind == "i":
-            return "int(abs(x)) % 3"
-        if kind != "c" and (depth <= 0 or self.random.random() < 0.2):
-            return self.random.choice(self.names[kind][-4:])
-        forms = FORMS["of arrays" if kind == "s" and self.arrays and self.random.random() < 0.4
-                      else kind]
-        form = self.random.choice(forms)
-        for other in LEAVES | {"c": ()}:
-            while "{" + other + "}" in form:
-                form = form.replace("{" + other + "}", "(" + self.text(other, depth - 1) + ")", 1)
-        return form
-
-    def program(self) -> str:
-        lines = ["input x = 1", "input y = 2"]
-        lines += ["input v = [1, 2, 3]", "input A = [[1, 2, 3], [4, 5, 6]]"]*self.arrays
-        for k in range(self.random.choice((1, 2, 3, 4))):
-            kind = "v" if self.arrays and self.random.random() < 0.3 else "s"
-            name, more = f"{kind}{k}", ""
-            if self.random.random() < 0.2:
-                turns = self.random.choice(("12", "int(abs(x))"))
-                more = f"\nfor i in range({turns}):\n    {name} = 0.5*{name} + {self.text(kind, 2)}"
-            lines.append(f"{name} = {self.text(kind, 3)}{more}")
-            self.names[kind].append(name)
-        return "\n".join([*lines, self.text(self.random.choice("ssv" if self.arrays else "s"), 2)])
-
-    def columns(self, n: int) -> dict[str, Any]:
-        def numbers(*shape: int) -> Any:
-            return np.array([self.random.choice(GRID) for _ in range(math.prod(shape))]
-                            ).reshape(shape)
-
-        scalars = {"x": numbers(n), "y": numbers(n)}
-        return {**scalars, "v": numbers(n, 3), "A": numbers(n, 2, 3)} if self.arrays else scalars
+def columns_of(draw: random.Random, arrays: bool, rows: int) -> dict[str, Any]:
+    """Return values of the inputs in so many rows; many lie on kinks and edges."""
+    shapes = [(name, (rows, *shape)) for name, shape in [*SHAPES.items()][:4 if arrays else 2]]
+    return {name: np.array([draw.choice(GRID) for _ in range(math.prod(shape))]).reshape(shape)
+            for name, shape in shapes}
 
 
 @pytest.mark.parametrize("share", range(4))
@@ -258,9 +240,11 @@ def test_random_programs(arrays: bool, share: int, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(prepared, "PATIENCE", 1)
     monkeypatch.setattr(prepared, "PATIENCE_OF_ARRAYS", 1)
     for seed in range(1000*share, 1000*share + COUNT):
-        draw = Draw(seed, arrays)
-        text, columns = draw.program(), draw.columns(7)
-        command = draw.random.choice(("grad", "jac", "hess"))
+        draw = drawn(seed)
+        text = "".join(HEADS[:1 + arrays]) + Draw(
+            GRAMMARS[arrays], draw, {"s": ["x", "y"], "v": ["v", "v"]}).text("program", 4)
+        columns = columns_of(draw, arrays, 7)
+        command = draw.choice(("grad", "jac", "hess"))
         try:
             compare(text, command, columns)
             check(loads(text), columns)
@@ -269,7 +253,7 @@ def test_random_programs(arrays: bool, share: int, monkeypatch: pytest.MonkeyPat
             raise AssertionError(f"seed {seed}\n{text}") from problem
 
 
-COUNT = many(2, 5)
+COUNT = many(3, 6)
 
 
 def together(text: str, columns: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,11 +21,12 @@ from alarms import alarm
 from draws import drawn, many
 from folders import ROOT
 from fuzz_commands import COLOUR, FORMULAS
-from program_generator import Generator
+from slips import noise, soup, spoiled
 
 from gradcli.cli.environment import Environment
 from gradcli.cli.main import run
 from gradcli.cli.options import find
+from grammars import point, sound, wild
 
 PROGRAMS, COMMAND_LINES, SHARES = many(1_000, 5_000), 1_000, 8
 SECONDS = 60        # of work per input: a thousand times what one takes
@@ -116,23 +117,22 @@ def command(stream: random.Random, given: str) -> list[str]:
 def inputs(number: int, count: int) -> Iterator[tuple[str, list[str], bytes]]:
     """(sort, argv, text) in the shares of SORTS."""
     stream = drawn(f"gradcli {number}")
-    generator = Generator(stream)
     for k in range(count):
         sort = SORTS[k % len(SORTS)]
         if sort == "valid":
-            data = generator.program().encode()
+            data = sound(stream).encode()
         elif sort == "wild":
-            data = generator.wild().encode()
+            data = wild(stream).encode()
         elif sort == "spoiled":
-            data = generator.spoiled(generator.program().encode(), FORMULAS)
+            data = spoiled(stream, sound(stream).encode(), FORMULAS)
         elif sort == "sample":
             source = stream.choice(SEEDS if stream.random() < 0.5 else FORMULAS)
-            data = generator.spoiled(source, SEEDS)
+            data = spoiled(stream, source, SEEDS)
         elif sort == "soup":
-            data = generator.soup().encode()
+            data = soup(stream).encode()
         else:
-            data = generator.noise()
-        given = generator.point(data.decode("utf-8", "replace"))
+            data = noise(stream)
+        given = point(stream, data.decode("utf-8", "replace"))
         yield sort, command(stream, given if stream.random() < 0.95 else ""), data
 
 
@@ -165,14 +165,14 @@ WORDS = ("x", "y", "x=1", "x=2,y=3", "x=[1,2", "x==2", "=", ",", "", " ", "-", "
          "pi=3", "e=2", "sin=1", "x=x", "x=[x]")
 
 
-def line(stream: random.Random, generator: Generator) -> list[str]:
+def line(stream: random.Random) -> list[str]:
     """A command with options and values that may or may not fit them."""
     name = stream.choice((*COMMANDS, *QUESTIONS) if stream.random() < 0.97 else WORDS)
     argv = [name]
     if name in QUESTIONS and stream.random() < 0.9:
         argv += stream.choice((["-"], ["-e", stream.choice(FORMULAS).decode()], ["-e", "x^2*y"]))
         if stream.random() < 0.6:
-            argv += ["--at", f"x={value(stream, generator)},y=2"]
+            argv += ["--at", f"x={value(stream)},y=2"]
     elif stream.random() < 0.3:
         argv.append(stream.choice(("sin", "where", "no-such-file", ".", "", "besselj")))
     known = [o for o in find(name).options if o.name != "timeout"] if name in COMMANDS else []
@@ -187,19 +187,19 @@ def line(stream: random.Random, generator: Generator) -> list[str]:
             continue
         text = (stream.choice(option.choices) if option.choices and stream.random() < 0.7
                 else "out.txt" if option.name == "output" else stream.choice(WORDS)
-                if stream.random() < 0.6 else value(stream, generator))
+                if stream.random() < 0.6 else value(stream))
         joined = flag.startswith("--") and stream.random() < 0.3
         argv += [f"{flag}={text}"] if joined else [flag, text]
     return argv
 
 
-def value(stream: random.Random, generator: Generator) -> str:
+def value(stream: random.Random) -> str:
     """A text for --at and its kin: constants, and what is left of them after a slip."""
     text = stream.choice(("3", "2*pi", "[1, 2]", "linspace(0, 1, 5)", "[[1, 2], [3, 4]]", "-1e-3",
                           "e^2", "sqrt(2)", "1 if 2 > 1 else 0", "float32(1)", "{'a': 1}",
                           "sum([1, 2])"))
     if stream.random() < 0.5:
-        text = generator.spoiled(text.encode(), [b"(", b"x", b"=", b"2"]).decode("utf-8", "replace")
+        text = spoiled(stream, text.encode(), [b"(", b"x", b"=", b"2"]).decode("utf-8", "replace")
     return text.replace("\0", "") if stream.random() < 0.9 else text
 
 
@@ -207,10 +207,9 @@ def value(stream: random.Random, generator: Generator) -> str:
 def test_command_lines(share: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     stream = drawn(f"gradcli options {share}")
-    generator = Generator(stream)
     found: Counter[int] = Counter()
     for _ in range(COMMAND_LINES // 2):
-        argv = line(stream, generator)
+        argv = line(stream)
         status, out, err = ask(argv, b"x^2*y\n")
         told = f"{argv}\nstatus {status}\n{(out + err)[:2000]}"
         found[status] += 1

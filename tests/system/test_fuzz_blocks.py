@@ -15,7 +15,9 @@ from collections.abc import Iterator
 
 import pytest
 from draws import drawn
-from program_generator import Generator
+from grammars import in_places
+from programs import Draw, Form, Grammar
+from slips import spoiled
 from test_fuzz import ask, refuse
 
 from gradcli.engine.record import record as records
@@ -60,26 +62,45 @@ CALLS = (*VERBS, *STATEMENTS, "f", "g", "f'", "g''", "sin", "sum", "where", "mat
          "stack", "exp", "cast", "concat", "np.sin", "np.mean", "np.array", "relu", "cholesky",
          "reshape")
 METHODS = (*OF_VARIABLE, *OF_TAPE, *OF_ACCUMULATOR, "nosuch", "sin")
-HEADS = ("if {0}:", "while {0}:", "for k in {0}:", "for k, m in {0}:",
-         "for k, m in zip({0}, {1}):", "for k in range(4):", "for k in [1, 2]:", "if p < 5:",
-         "while p < 5 and p > 0:", "tape t:", "tape t, persistent=true:",
-         "tape u, persistent={0}:", "tape t, watch_accessed_variables={0}:", "stop_recording t:",
-         "stop_recording u:", "resume t:", "resume u:", "resume {n}:", "forward v({0}, {1}):",
-         "forward v([x, w], [1.0, [1, 2, 3]]):", "def f(a):", "def f(a, b):",
-         "@custom_gradient\n{i}def g(a):\n{i}    def grad(upstream):\n{i}        return {0}",
-         "@gradient_of(floor)\n{i}def r(u, a):",
-         "@gradient_of(adjust_contrast)\n{i}def r(u, a, b):")
-SIMPLE = ("{n} = {0}", "{n} = {0}", "k, m = {0}", "var {n} = {0}", "const {n} = {0}",
-          "var {n}: int64 = {0}", "var {n}: float32[:] = {0}, trainable={1}", "input {n} = {0}",
-          "{n}.{m}({0})", "{n}.{m}({0}, {1})", "{n}.{m}()", "{n} = {n}.{m}({0}, {1})",
-          "x.assign({0})", "x.assign_add({0})", "w.assign_sub({0})", "print({0})",
-          "print({0}, {1})", "expect {0}", "expect {0} == {1}", "expect {0} ~= {1}, rtol={0}",
-          "expect {0} != {1}",
-          "expect {0} < {1}",
-          "print(t.gradient({0}, {1}))", "print(t.gradient({0}, {1}, output_gradients={0}))",
-          "print(t.jacobian({0}, {1}))", "print(v.jvp({0}))", "t.watch({0})", "t.reset()", "{0}",
-          "f(a) = {0}", "{n} = t.gradient(y, [x, w])", "print(grad({0}, {1}))")
-RETURNS = ("return {0}", "return {0}", "return {0}, {1}", "return")
+# Any value in any place. v: a value, n: a name.
+VALUES = {
+    "v": [*NAMES, "{call}({v})", "{call}({v}, {v})", "({v})*({v})", "({v}) + ({v})",
+          "({v}) < ({v})", "[{v}, {v}]", "({v})[{v}]", '{"a": {v}}', "({v}) and ({v})", "-({v})",
+          "({v}).T", "{n}.{m}({v}, {v})", "t.gradient({v}, {v})"],
+    "n": NAMES[:13], "m": METHODS, "call": CALLS}
+SIMPLE = (
+    "{n} = {v2}", "{n} = {v2}", "k, m = {v2}", "var {n} = {v2}", "const {n} = {v2}",
+    "var {n}: int64 = {v2}", "var {n}: float32[:] = {v2}, trainable={v1}", "input {n} = {v2}",
+    "{n}.{m}({v2})", "{n}.{m}({v2}, {v1})", "{n}.{m}()", "{n} = {n}.{m}({v2}, {v1})",
+    "x.assign({v2})", "x.assign_add({v2})", "w.assign_sub({v2})", "print({v2})",
+    "print({v2}, {v1})", "expect {v2}", "expect {v2} == {v1}", "expect {v2} ~= {v1}, rtol={v2}",
+    "expect {v2} != {v1}", "expect {v2} < {v1}", "print(t.gradient({v2}, {v1}))",
+    "print(t.gradient({v2}, {v1}, output_gradients={v2}))", "print(t.jacobian({v2}, {v1}))",
+    "print(v.jvp({v2}))", "t.watch({v2})", "t.reset()", "{v2}", "f(a) = {v2}",
+    "{n} = t.gradient(y, [x, w])", "print(grad({v2}, {v1}))")
+HEADS = (
+    *("while {v2}:", "for k in {v2}:", "for k, m in {v2}:", "for k, m in zip({v2}, {v1}):",
+      "for k in range(4):", "for k in [1, 2]:", "while p < 5 and p > 0:"),
+    *("tape t:", "tape t, persistent=true:", "tape u, persistent={v2}:",
+      "tape t, watch_accessed_variables={v2}:", "stop_recording t:", "stop_recording u:",
+      "resume t:", "resume u:", "resume {n}:", "forward v({v2}, {v1}):",
+      "forward v([x, w], [1.0, [1, 2, 3]]):"),
+    *("def f(a):", "def f(a, b):", "@gradient_of(floor)\ndef r(u, a):",
+      "@custom_gradient\ndef g(a):\n    def grad(upstream):\n        return {v2}",
+      "@gradient_of(adjust_contrast)\ndef r(u, a, b):"))
+BLOCKS = in_places(
+    {"simple": SIMPLE, "block": ["{st}", "{st}\n{block}"],
+     "otherwise": [Form("", 2), "\nelse:\n    {block=}", "\nelif {v2}:\n    {block=}"],
+     "st": ["{simple}", *[f"{head}\n    {{block}}{{otherwise=}}" for head in (
+         "if {v2}:", "if p < 5:")], *[
+         head + "\n    {" + ("body " if "def " in head else "loop " if head[:3] in ("for", "whi")
+                             else "") + "block}" for head in HEADS]]},
+    ["break", "continue"]*3, ["return {v2}", "return {v2}", "return {v2}, {v1}", "return"]*2)
+GRAMMAR = Grammar(
+    {**VALUES, **BLOCKS, "any": ["{st0}", "{st1}", "{st2}", "{st3}"],
+     "program": ["{any}\n", "{any}\n{any}\n", "{any}\n{any}\n{any}\n",
+                 "{any}\n{any}\n{any}\n{any}\n{any}\n"]},
+    ends={"v": 0.4, **dict.fromkeys([kind for kind in BLOCKS if kind[:2] == "st"], 0.3)})
 SOUND = [START + more for more in (
     "print(t.gradient(y, [x, w]), v.jvp(z))\nexpect f(2) == 4\nexpect t.gradient(y, x) == 24\n",
     "for k in range(5):\n    tape t:\n        loss = (x - 3)^2\n"
@@ -94,89 +115,43 @@ SOUND = [START + more for more in (
     "print(D[\"a\"], L[1][0])\nresume t:\n    y = y + x\nprint(t.jacobian(y, w))\n")]
 
 
-class Hostile:
-    """Programs from one stream of random numbers."""
+def program(stream: random.Random) -> bytes:
+    """Write a program of any statements, or spoil a sound one."""
+    form, draw = stream.randrange(8), Draw(GRAMMAR, stream)
+    if form > 2:
+        start = COVERED if stream.random() < 0.3 else START
+        return (start + draw.text("program", 4)).encode()
+    text = lines_changed(draw, stream.choice(SOUND)).encode()
+    return text if form < 2 else spoiled(stream, text, [one.encode() for one in SOUND])
 
-    def __init__(self, stream: random.Random) -> None:
-        self.random = stream
-        self.spoiler = Generator(stream)
 
-    def program(self) -> bytes:
-        form = self.random.randrange(8)
-        if form < 2:
-            return self._lines_changed(self.random.choice(SOUND)).encode()
-        if form == 2:
-            text = self._lines_changed(self.random.choice(SOUND)).encode()
-            return self.spoiler.spoiled(text, [one.encode() for one in SOUND])
-        lines: list[str] = []
-        for _ in range(self.random.choice((1, 2, 3, 5))):
-            lines += self._statement("", self.random.choice((0, 1, 2, 3)), False, False)
-        start = COVERED if self.random.random() < 0.3 else START
-        return (start + "\n".join(lines) + "\n").encode()
-
-    def _lines_changed(self, text: str) -> str:
-        """A few lines dropped, doubled, moved, pushed in or out, or put in."""
-        lines = text.splitlines()
-        for _ in range(self.random.choice((0, 1, 2, 4))):
-            at = self.random.randrange(len(lines))
-            form = self.random.randrange(6)
-            if form == 0 and len(lines) > 1:
-                del lines[at]
-            elif form == 1:
-                lines.insert(at, lines[at])
-            elif form == 2:
-                lines.insert(self.random.randrange(len(lines)), lines.pop(at))
-            elif form == 3:
-                lines[at] = "    " + lines[at]
-            elif form == 4:
-                lines[at] = lines[at].removeprefix("    ")
-            else:
-                margin = lines[at][:len(lines[at]) - len(lines[at].lstrip())]
-                lines[at:at] = self._statement(margin, 1, False, False)
-        return "\n".join(lines) + "\n"
-
-    def _statement(self, margin: str, depth: int, loop: bool, function: bool) -> list[str]:
-        if depth == 0 or self.random.random() < 0.3:
-            forms = [*SIMPLE, *("break", "continue") * (3 * loop), *RETURNS * (2 * function)]
-            return [margin + self._filled(self.random.choice(forms), margin)]
-        head = self.random.choice(HEADS)
-        inner = margin + "    "
-        defines = "def " in head
-        loop = head.startswith(("for", "while")) or (loop and not defines)
-        lines = [margin + self._filled(head, margin)]
-        for _ in range(self.random.choice((1, 1, 2, 3))):
-            lines += self._statement(inner, depth - 1, loop, function or defines)
-        if head.startswith("if") and self.random.random() < 0.5:
-            other = self.random.choice(("else:", "elif {0}:"))
-            lines.append(margin + self._filled(other, margin))
-            lines += self._statement(inner, depth - 1, loop, function)
-        return lines
-
-    def _filled(self, template: str, margin: str) -> str:
-        return (template.replace("{0}", self._value(2)).replace("{1}", self._value(1))
-                .replace("{n}", self.random.choice(NAMES[:13])).replace("{i}", margin)
-                .replace("{m}", self.random.choice(METHODS)))
-
-    def _value(self, depth: int) -> str:
-        choose = self.random.choice
-        if depth == 0 or self.random.random() < 0.4:
-            return choose(NAMES)
-        one, other = self._value(depth - 1), self._value(depth - 1)
-        return choose((
-            f"{choose(CALLS)}({one})", f"{choose(CALLS)}({one}, {other})", f"({one})*({other})",
-            f"({one}) + ({other})", f"({one}) < ({other})", f"[{one}, {other}]",
-            f"({one})[{other}]", f'{{"a": {one}}}', f"({one}) and ({other})", f"-({one})",
-            f"({one}).T",
-            f"{choose(NAMES[:13])}.{choose(METHODS)}({one}, {other})",
-            f"t.gradient({one}, {other})"))
+def lines_changed(draw: Draw, text: str) -> str:
+    """Drop, double, move, push in or out or put in a few lines."""
+    lines, stream = text.splitlines(), draw.random
+    for _ in range(stream.choice((0, 1, 2, 4))):
+        at = stream.randrange(len(lines))
+        form = stream.randrange(6)
+        if form == 0 and len(lines) > 1:
+            del lines[at]
+        elif form == 1:
+            lines.insert(at, lines[at])
+        elif form == 2:
+            lines.insert(stream.randrange(len(lines)), lines.pop(at))
+        elif form == 3:
+            lines[at] = "    " + lines[at]
+        elif form == 4:
+            lines[at] = lines[at].removeprefix("    ")
+        else:
+            margin = lines[at][:len(lines[at]) - len(lines[at].lstrip())]
+            lines[at:at] = [margin + line for line in draw.text("st", 1).splitlines()]
+    return "\n".join(lines) + "\n"
 
 
 def inputs(number: int, count: int) -> Iterator[tuple[list[str], bytes]]:
     """(argv, text)"""
     stream = drawn(f"gradcli blocks {number}")
-    hostile = Hostile(stream)
     for _ in range(count):
-        data = hostile.program()
+        data = program(stream)
         name = stream.choice(("run", "run", "run", "run", "grad", "grad", "jac", "hess", "eval"))
         argv = [name, "-", *BUDGETS, "--format", stream.choice(FORMATS)]
         if stream.random() < 0.2:

@@ -40,7 +40,7 @@ from asked import valid
 from conftest import one_application
 from folders import ROOT
 from jsonschema.exceptions import ValidationError
-from program_generator import Blocks, Generator
+from slips import noise, soup, spoiled
 
 from gradcli.base.workers import cluster
 from gradcli.cli.environment import Environment
@@ -48,6 +48,7 @@ from gradcli.cli.main import run
 from gradcli.cli.options import Option, commands, find
 from gradcli.cli.plain_argv import read
 from gradcli.ops import NAMES, TABLE
+from grammars import blocks, point, sound, wild
 
 COMMANDS = [row.name for row in commands()]
 
@@ -143,7 +144,6 @@ class Inputs:
 
     def __init__(self, seed: object) -> None:
         self.random = random.Random(f"commands {seed}")
-        self.programs = Generator(self.random)
         self.choose = self.random.choice
 
     def chance(self, share: float) -> bool:
@@ -176,33 +176,33 @@ class Inputs:
 
     def _text(self) -> bytes:
         """A program, more or less."""
-        form, draw = self.random.randrange(16), self.programs
+        form, draw = self.random.randrange(16), self.random
         if form <= 3:
             return self.choose(PLAIN).encode()
         if form <= 6:
             return self._row().encode()
         if form == 7:
-            return draw.program().encode()
+            return sound(draw).encode()
         if form == 8:
-            return draw.wild().encode()
+            return wild(draw).encode()
         if form == 9:
-            return draw.spoiled(draw.program().encode(), FORMULAS)
+            return spoiled(draw, sound(draw).encode(), FORMULAS)
         if form == 10:
-            return draw.soup().encode()
+            return soup(draw).encode()
         if form == 11:
-            return draw.noise() if self.chance(0.3) else draw.spoiled(
+            return noise(draw) if self.chance(0.3) else spoiled(draw,
                 self.choose(PLAIN).encode(), FORMULAS)
         if form == 12:
             return self.choose(tuple(SAMPLES.values()))
         if form == 13:
-            return Blocks(self.random).anything().encode()
+            return blocks(draw).encode()
         if form == 14:
             value, kind = self.choose(EXTREME), self.choose((
                 "", "", ": float32", ": float64", ": int32", ": int64", ": string", ": bool",
                 ": float32[2]", ": float64[:]", ": complex128"))
             return f"{self.choose(('var', 'const', 'input'))} x{kind} = {value}\n{self._row()}"\
                 .encode()
-        return draw.spoiled(self.choose(tuple(SAMPLES.values())), tuple(SAMPLES.values()))
+        return spoiled(draw, self.choose(tuple(SAMPLES.values())), tuple(SAMPLES.values()))
 
     def _row(self) -> str:
         """An operation of the table, given extreme values or names that get them."""
@@ -219,7 +219,7 @@ class Inputs:
 
     def _given(self, text: bytes) -> list[str]:
         """Values for the names of a text."""
-        known = self.programs.point(text.decode("utf-8", "replace"))
+        known = point(self.random, text.decode("utf-8", "replace"))
         if known and self.chance(0.5):
             return ["--at", known]
         names = sorted(set(re.findall(r"(?<![\w.])[^\W\d]\w*(?![\w(])",
@@ -278,14 +278,14 @@ class Inputs:
                 ",".join([self.choose(EXTREME).replace(",", " ") for _ in names])
                 for _ in range(self.choose((0, 1, 2, 5, 40)))]
             data = "\n".join(lines).encode() + b"\n"
-        return self.programs.spoiled(data, DATA) if self.chance(0.3) else data
+        return spoiled(self.random, data, DATA) if self.chance(0.3) else data
 
     # --- answers, classes ------------------------------------------------------------------------
 
     def _formula(self, texts: Sequence[str]) -> str:
         text = self.choose(texts).encode()
         if self.chance(0.4):
-            text = self.programs.spoiled(text, [one.encode() for one in ANSWERS])
+            text = spoiled(self.random, text, [one.encode() for one in ANSWERS])
         return text.decode("utf-8", "replace").replace("\0", "")
 
     def _check(self) -> Case:
@@ -301,7 +301,7 @@ class Inputs:
                 for _ in range(self.choose((0, 1, 2, 3)))]
             text = "\n".join(lines).encode() + self.choose((b"", b"\n", b"\n\n"))
             if self.chance(0.2):
-                text = self.programs.spoiled(text, [b"{", b"}", b"[1]\n", b"\xff"])
+                text = spoiled(self.random, text, [b"{", b"}", b"[1]\n", b"\xff"])
             return self._case("check", ["--batch", "-", *self._options("check", [], ("format",))],
                               text, {})
         given = [] if self.chance(0.7) else ["--at", f"x={self.choose(EXTREME)}"]
@@ -312,7 +312,7 @@ class Inputs:
     def _class(self, name: str) -> Case:
         sheet = self.choose((SMALL, SMALL, SHEET))
         if self.chance(0.4):
-            sheet = self.programs.spoiled(sheet, [SMALL, SHEET])
+            sheet = spoiled(self.random, sheet, [SMALL, SHEET])
         files: Files = {"sheet.toml": sheet}
         for student in ("ada", "emmy"):
             for problem in ("1", "2"):
@@ -322,7 +322,7 @@ class Inputs:
         files["roster.csv"] = b"student_id,last_name,first_name\nada,L,A\nemmy,N,E\n"
         for at in ("class.csv", "roster.csv"):
             if self.chance(0.2):
-                files[at] = self.programs.spoiled(files[at], [sheet, b'"', b"\n"])
+                files[at] = spoiled(self.random, files[at], [sheet, b'"', b"\n"])
         words = {"hw run": ["sheet.toml", self.choose(("in", "class.csv", "nowhere"))],
                  "hw lint": ["sheet.toml"], "hw diff": ["results", "results"],
                  "hw explain": [self.choose(("ada", "x")), self.choose(("1", "9"))],

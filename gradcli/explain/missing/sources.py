@@ -210,7 +210,7 @@ def _attribute(scene: Scene, gap: Gap, above: set[int]) -> Reason | None:
         around = [(place[1] - place[0], entry[OUT], entry) for place, entry in placed
                   if place[0] <= one[0] and one[1] <= place[1] and place != one
                   ] if inner[OUT] in below else []
-        entry = min(around)[2] if around else None
+        entry = min(around, key=lambda wider: wider[:2])[2] if around else None
         if entry is not None and entry[OUT] in above and entry[ATTRIBUTES]:
             return Reason(
                 "source-condition-only", f"{gap.source} only decides an index or a shape in"
