@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from conftest import folded
 from draws import drawn, many
+from program_grammars import blocks, runnable
 from stock_lark import stock_reductions
 from test_grammar import driver_reductions, error_of
 from transcripts import in_process
@@ -22,7 +23,6 @@ from transcripts import in_process
 from gradcli.base.errors import Source
 from gradcli.lang.syntax import code as c
 from gradcli.lang.syntax.parser import parse
-from grammars import blocks, runnable
 
 # ---- a stack machine that logs ----------------------------------------------------------------
 

@@ -21,12 +21,12 @@ from alarms import alarm
 from draws import drawn, many
 from folders import ROOT
 from fuzz_commands import COLOUR, FORMULAS
+from program_grammars import point, sound, wild
 from slips import noise, soup, spoiled
 
 from gradcli.cli.environment import Environment
 from gradcli.cli.main import run
 from gradcli.cli.options import find
-from grammars import point, sound, wild
 
 PROGRAMS, COMMAND_LINES, SHARES = many(1_000, 5_000), 1_000, 8
 SECONDS = 60        # of work per input: a thousand times what one takes

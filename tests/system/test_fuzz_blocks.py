@@ -15,7 +15,7 @@ from collections.abc import Iterator
 
 import pytest
 from draws import drawn
-from grammars import in_places
+from program_grammars import in_places
 from programs import Draw, Form, Grammar
 from slips import spoiled
 from test_fuzz import ask, refuse

@@ -40,6 +40,7 @@ from asked import valid
 from conftest import one_application
 from folders import ROOT
 from jsonschema.exceptions import ValidationError
+from program_grammars import blocks, point, sound, wild
 from slips import noise, soup, spoiled
 
 from gradcli.base.workers import cluster
@@ -48,7 +49,6 @@ from gradcli.cli.main import run
 from gradcli.cli.options import Option, commands, find
 from gradcli.cli.plain_argv import read
 from gradcli.ops import NAMES, TABLE
-from grammars import blocks, point, sound, wild
 
 COMMANDS = [row.name for row in commands()]
 
