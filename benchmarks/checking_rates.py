@@ -31,9 +31,9 @@ from benchmarks.harness.case import ROOT
 from gradcli.formulas.rounding import Values
 from gradcli.homework.check import prepare
 from gradcli.homework.checking.answered import Answered
+from gradcli.homework.checking.fields import from_fields
 from gradcli.homework.checking.judge import judge
-from gradcli.homework.checking.problem import from_fields
-from gradcli.homework.checking.reference import Reference
+from gradcli.homework.checking.prepared import derive
 from gradcli.homework.checking.trial import Trial
 from gradcli.lang.paper.answer import read
 
@@ -55,7 +55,7 @@ class Question:
         self.right = pair["verdict"] == "correct"
         self.problem = from_fields({name: value for name, value in pair.items()
                                     if name not in NOT_ASKED and not name.endswith("_sympy")})
-        self.reference = Reference(self.problem)
+        self.reference = derive(self.problem)
         self.answered = Answered(read(pair["answer"], self.reference.names), self.reference,
                                  self.problem)
         self.names = self.reference.variables

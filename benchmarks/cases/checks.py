@@ -31,7 +31,7 @@ SHARED = [(CLASS[0], CLASS[1][k % len(CLASS[1])]) for k in range(STUDENTS)]
 
 def gradcli(pairs: Pairs, shared: bool) -> Callable[[], Verdicts]:
     from gradcli.homework.check import check, prepare
-    from gradcli.homework.checking.problem import from_fields
+    from gradcli.homework.checking.fields import from_fields
 
     def prepared(function: str) -> Any:
         return prepare(from_fields({"function": function, "wrt": "x"}))

@@ -13,8 +13,7 @@ from gradcli.homework.checking.answered import Answered
 from gradcli.homework.checking.built import CONSTANTS
 from gradcli.homework.checking.compare import Comparison
 from gradcli.homework.checking.judge import is_right, judge
-from gradcli.homework.checking.prepared import PreparedProblem, ready
-from gradcli.homework.checking.reference import names
+from gradcli.homework.checking.prepared import PreparedProblem, names, ready
 from gradcli.homework.checking.trial import Trial
 from gradcli.lang.paper.answer import Reading, alternatives, read
 from gradcli.lang.syntax.code import LIST
@@ -224,7 +223,7 @@ def _unsure_left(reading: Reading, prepared: PreparedProblem) -> str:
     -2x`.
     """
     known = {*prepared.reference.variables, *CONSTANTS}
-    if prepared.problem.kind == "tangent":
+    if prepared.reference.kind.line:
         return ""
     named = {reading.code[0][1]} if len(reading.code) == 1 else set()     # 6x - 5 = y
     if reading.equation is not None and not (known | named).issuperset(reading.names):
@@ -269,16 +268,15 @@ def _other_sides(trial: Trial, right: bool) -> list[Reading]:
     from gradcli.lang.paper.left import is_label
 
     prepared, reading = trial.prepared, trial.answered.reading
-    problem, reference = prepared.problem, prepared.reference
+    reference = prepared.reference
     known, found = {*reference.variables, *CONSTANTS}, []
     if reading.equation is not None:
         # A number may be rounded on one side.
-        if not prepared.single and problem.kind != "tangent" and known.issuperset(reading.names):
+        if not prepared.single and not reference.kind.line and known.issuperset(reading.names):
             found.append(Reading(
                 reading.text, reading.equation, reading.tokens, reading.origin))
         return found
-    if problem.kind != "tangent":
-        known.difference_update(problem.at)
+    known.difference_update(reference.fixed)
     sides = [side.rstrip(": ") for side in reading.sides.split("=")]
     for side in reversed(sides) if len(sides) > 1 else ():
         if is_label(side.lstrip("> "), reference.names):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from gradcli.base.errors import Diagnostic, GradcliError, Source, error
 from gradcli.homework import check
 from gradcli.homework.checking.answered import Answered
-from gradcli.homework.checking.problem import from_fields, in_json
+from gradcli.homework.checking.fields import from_fields, in_json
 from gradcli.lang.paper.answer import read
 
 TYPE_CHECKING = False

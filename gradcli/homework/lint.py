@@ -127,7 +127,8 @@ def _warnings(ready: PreparedProblem) -> list[str]:
         elif not may_round(ready):
             found.append("`tolerance` does nothing here: the right answer has whole numbers only,"
                          " and these have to be exact")
-    if not ready.reference.formula.leaves(ready.reference.nodes) and problem.kind == "derivative" \
+    kind = ready.reference.kind
+    if not ready.reference.formula.leaves(ready.reference.nodes) and kind.plain and kind.single \
             and not problem.at and problem.order == 1:
         found.append("the derivative is a constant: a mistake can hardly be told from another")
     return found

@@ -17,7 +17,7 @@ from gradcli.formulas.rounding import Values, error_of
 from gradcli.homework.check import check, prepare
 from gradcli.homework.checking import built
 from gradcli.homework.checking.compare import SAFETY
-from gradcli.homework.checking.problem import from_fields
+from gradcli.homework.checking.fields import from_fields
 from gradcli.lang.paper.answer import read
 from gradcli.lang.paper.names import ProblemNames
 

@@ -10,7 +10,7 @@ import pytest
 from gradcli.base.errors import GradcliError
 from gradcli.homework.check import check as checked
 from gradcli.homework.check import prepare
-from gradcli.homework.checking.problem import from_fields
+from gradcli.homework.checking.fields import from_fields
 
 
 def check(function: str, answer: str, seed: object = 0, **fields: Any) -> dict[str, Any]:
@@ -229,7 +229,7 @@ KINDS: dict[str, tuple[dict[str, Any], set[str]]] = {     # and the fields that 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_fields_that_a_kind_has_not_are_refused(kind: str) -> None:
-    from gradcli.homework.checking.problem import KINDS as ALL
+    from gradcli.homework.checking.kinds import KINDS as ALL
 
     assert set(ALL) == {one.partition(" ")[0] for one in KINDS}
     fields, has = KINDS[kind]

@@ -95,7 +95,7 @@ def test_every_option_is_shown_at_work() -> None:
 
 
 def test_kinds_are_those_of_the_library() -> None:
-    from gradcli.homework.checking.problem import KINDS
+    from gradcli.homework.checking.kinds import KINDS
 
     assert homework_rows.KINDS == KINDS
 

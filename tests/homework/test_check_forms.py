@@ -16,7 +16,7 @@ from test_check import check
 from gradcli.base.errors import GradcliError
 from gradcli.homework.check import check as checked
 from gradcli.homework.check import prepare
-from gradcli.homework.checking.problem import from_fields
+from gradcli.homework.checking.fields import from_fields
 
 FILE = DATA / "homework" / "forms.tsv"
 Problem = tuple[dict[str, Any], list[tuple[str, str]]]

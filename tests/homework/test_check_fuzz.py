@@ -27,8 +27,8 @@ from folders import DATA
 from programs import Draw, Form, Grammar
 
 from gradcli.homework.check import check, prepare
+from gradcli.homework.checking.fields import from_fields
 from gradcli.homework.checking.prepared import PreparedProblem
-from gradcli.homework.checking.problem import from_fields
 
 PAIRS = DATA / "homework" / "pairs.ndjson"
 FIELDS = ("kind", "function", "wrt", "at", "order", "dependent", "direction", "parameters",

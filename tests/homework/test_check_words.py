@@ -8,7 +8,7 @@ from test_check import check
 
 from gradcli.base.errors import GradcliError
 from gradcli.homework.check import prepare
-from gradcli.homework.checking.problem import from_fields, in_json, in_options
+from gradcli.homework.checking.fields import from_fields, in_json, in_options
 from gradcli.homework.lint import lint
 from gradcli.homework.sheets.formats import parse
 from gradcli.lang.paper.tokens import CALLED, OTHER_SYSTEMS, SCHOOL

@@ -10,7 +10,7 @@ from transcripts import in_process
 
 from gradcli.base.errors import GradcliError
 from gradcli.homework.check import prepare
-from gradcli.homework.checking.problem import from_fields, in_json, in_options
+from gradcli.homework.checking.fields import from_fields, in_json, in_options
 from gradcli.homework.lint import lint
 from gradcli.homework.sheets.formats import parse
 

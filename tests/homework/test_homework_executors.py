@@ -27,7 +27,7 @@ from gradcli.base.workers.batches import Job, run_batches
 from gradcli.base.workers.guarded import DIED, TOO_LONG, Guarded, Lost, guards
 from gradcli.base.workers.pools import pool
 from gradcli.homework.check import check, prepare
-from gradcli.homework.checking.problem import from_fields
+from gradcli.homework.checking.fields import from_fields
 from gradcli.homework.handed_in.records import Answer
 from gradcli.homework.marking import executors
 from gradcli.homework.marking.executors import check_answers, prepared, seed_of, unchecked

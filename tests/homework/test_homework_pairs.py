@@ -14,7 +14,8 @@ from typing import Any
 from folders import DATA
 
 from gradcli.homework.check import check, prepare
-from gradcli.homework.checking.problem import DEFAULTS, from_fields
+from gradcli.homework.checking.fields import from_fields
+from gradcli.homework.checking.problem import DEFAULTS
 
 
 def pairs_of(name: str) -> list[dict[str, Any]]:

@@ -86,7 +86,7 @@ def results(graded: Path) -> dict[tuple[str, str], dict[str, Any]]:
 
 
 def test_the_class_is_a_class(sheet: Sheet, answers: dict[tuple[str, str], str]) -> None:
-    from gradcli.homework.checking.problem import KINDS
+    from gradcli.homework.checking.kinds import KINDS
 
     assert {problem.kind for problem in sheet.problems} == {*KINDS}
     assert {*answers} == {*CLASS}

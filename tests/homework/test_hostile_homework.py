@@ -43,7 +43,7 @@ from transcripts import in_process
 from gradcli.base.errors import GradcliError
 from gradcli.homework import check as check_module
 from gradcli.homework.check import check, prepare
-from gradcli.homework.checking.problem import from_fields
+from gradcli.homework.checking.fields import from_fields
 from gradcli.homework.sheets.formats import MAX_BYTES as MAX_SHEET
 from gradcli.lang.paper.tokens import SCHOOL, SPECIAL
 

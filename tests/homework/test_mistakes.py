@@ -12,8 +12,8 @@ import pytest
 from conftest import folded
 
 from gradcli.homework.check import Trial, check, prepare
+from gradcli.homework.checking.fields import from_fields
 from gradcli.homework.checking.judge import judge
-from gradcli.homework.checking.problem import from_fields
 from gradcli.homework.mistakes.diagnosis import explanations
 from gradcli.homework.mistakes.rules import RULES
 

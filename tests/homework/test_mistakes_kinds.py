@@ -9,7 +9,7 @@ import pytest
 from conftest import folded
 
 from gradcli.homework.check import check, prepare
-from gradcli.homework.checking.problem import from_fields
+from gradcli.homework.checking.fields import from_fields
 
 X = {"wrt": "x"}
 XY = {"kind": "gradient", "wrt": "x,y"}
@@ -294,9 +294,9 @@ def test_other_points_lie_on_the_curve(curve: str, x: float, y: float, order: in
     from gradcli.homework.mistakes.whole import other_points
 
     problem = from_fields({"function": curve, **CURVE, "at": {"x": x, "y": y}, "order": order})
-    way = AnswerDerivation(prepare(problem).reference, problem)
+    derivation = AnswerDerivation(prepare(problem).reference)
     left, right = curve.replace("^", "**").replace("x y", "x*y").split("=")
-    for found in other_points(way, 0):
+    for found in other_points(derivation, 0):
         point = dict(part.split(" = ") for part in found.detail["at"].split(", "))
         names = {name: float(value) for name, value in point.items()}
         assert eval(left, names) == eval(right, names), found.detail

@@ -21,7 +21,7 @@ from transcripts import in_process
 
 from gradcli.base.errors import Diagnostic, GradcliError, Source
 from gradcli.homework.check import check, prepare
-from gradcli.homework.checking.problem import from_fields
+from gradcli.homework.checking.fields import from_fields
 from gradcli.lang.paper.answer import alternatives, read
 from gradcli.lang.paper.documents import program
 from gradcli.lang.paper.names import ProblemNames

@@ -28,7 +28,7 @@ from transcripts import in_process
 
 import gradcli
 from gradcli.homework.check import check, prepare
-from gradcli.homework.checking.problem import from_fields
+from gradcli.homework.checking.fields import from_fields
 
 # --- choices nested under one condition ---
 

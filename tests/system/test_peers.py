@@ -12,7 +12,7 @@ from folders import DATA
 
 from gradcli.base.errors import GradcliError
 from gradcli.homework.check import check, prepare
-from gradcli.homework.checking.problem import from_fields
+from gradcli.homework.checking.fields import from_fields
 
 FOLDER = DATA / "peers"
 ASKED = {"mathsteps": 462, "algebrite": 338, "numbas": 137}

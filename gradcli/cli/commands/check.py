@@ -14,7 +14,8 @@ from gradcli.base.commas import listed
 from gradcli.base.errors import Diagnostic, GradcliError, Source, decode, error
 from gradcli.cli.commands.output import Destination, complain
 from gradcli.cli.environment import BAD_INPUT, OK, WRONG, write
-from gradcli.homework.checking.problem import DEFAULTS, from_fields, in_options
+from gradcli.homework.checking.fields import from_fields, in_options
+from gradcli.homework.checking.problem import DEFAULTS
 from gradcli.homework.lines import KEYS, SCHEMA, Checker, failed, right, undecided, unreadable
 
 TYPE_CHECKING = False
@@ -162,7 +163,7 @@ def _until_pause(first: list[Line] | None, source: Iterator[list[Line] | None]
 
 def _checked(defaults: dict[str, Any]) -> None:
     """Raise the error of an option that would be wrong on every line."""
-    from gradcli.homework.checking.problem import READERS
+    from gradcli.homework.checking.fields import READERS
 
     for name, value in defaults.items():
         try:

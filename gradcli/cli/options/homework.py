@@ -15,7 +15,7 @@ from gradcli.cli.options import (
     misused_at,
     option,
 )
-from gradcli.homework.checking.problem import KINDS
+from gradcli.homework.checking.kinds import KINDS
 from gradcli.render import WRITERS
 
 FORMATS = tuple([format for format in WRITERS if format != "latex"])
@@ -62,7 +62,7 @@ class CheckOptions(HomeworkOptions):
     kind: str | None = option(
         "--kind", f"What is asked for: {', '.join(KINDS)}; by default derivative, gradient for"
         " several variables, implicit with --dependent, directional with --direction.", "KIND",
-        choices=KINDS)
+        choices=tuple(KINDS))
     at: list[str] = option(
         "--at", "The point, where a number is asked for: x=2,y=pi/4.", "NAME=VALUE", POINT)
     order: int | None = option("--order", "Which derivative: 2 for the second.", "N")

@@ -21,8 +21,7 @@ if TYPE_CHECKING:
 
     from gradcli.homework.checking.built import Tree
     from gradcli.homework.checking.prepared import PreparedProblem
-    from gradcli.homework.checking.problem import Problem
-    from gradcli.homework.checking.reference import Reference
+    from gradcli.homework.checking.problem import Problem, Reference
     from gradcli.lang.paper.answer import Reading
 
 STRANGERS = 3
@@ -52,13 +51,13 @@ class Answered:
             left = built.build(reading.equation, self.formula, variables, degrees=degrees,
                                real_roots=real)
             tree = _solved(self.formula, left, tree, variables)
-        elif problem.kind == "tangent" and reading.sides:
+        elif reference.kind.line and reading.sides:
             if is_equation(reading, reference):
                 tree = _solved(self.formula, self.formula.leaf(reading.sides.strip()), tree,
                                variables)
         tree = _by_units(self.formula, tree, reference)
         if reading.labels:
-            tree = arranged(tree, reading.labels, reference, problem.kind)
+            tree = arranged(tree, reading.labels, reference)
         self.nodes = built.flat(tree)
         self.shape = built.shape(tree)
         wanted = reference.shape
@@ -127,30 +126,29 @@ def _by_units(formula: Formula, tree: Tree, reference: Reference) -> Tree:
 # that names another quantity than the one asked for, a person decides what is meant.
 
 NEAR = 1e-8
-ORDINALS = ("", "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
 
 
-def arranged(tree: Tree, labels: Sequence[str], reference: Reference, kind: str) -> Tree:
+def arranged(tree: Tree, labels: Sequence[str], reference: Reference) -> Tree:
     """Return the components in the order of their labels; the tree if these do not fit.
 
     Of a Hessian, one mixed derivative stands for both.
     """
     if isinstance(tree, int) or len(tree) != len(labels):
         return tree
-    found = _by_variables(labels, tree, reference, kind)
+    found = _by_variables(labels, tree, reference)
     wrt = reference.wrt
     if found is None:
         return tree
-    if kind != "hessian":
+    if reference.axes == 1:
         return [found[x,] for x in wrt]
     return [[found.get((x, y), found.get((y, x), 0)) for y in wrt] for x in wrt]
 
 
-def _by_variables(labels: Sequence[str], items: Sequence[Tree], reference: Reference, kind: str
+def _by_variables(labels: Sequence[str], items: Sequence[Tree], reference: Reference
                   ) -> dict[tuple[str, ...], Tree] | None:
     """Return the items by the variables of their labels; None if these are not the right ones."""
-    order = 2 if kind == "hessian" else 1
-    if not reference.shape or kind == "jacobian":
+    order = reference.axes
+    if not order:
         return None
     found: dict[tuple[str, ...], Tree] = {}
     for label, item in zip(labels, items, strict=True):
@@ -167,14 +165,13 @@ def _by_variables(labels: Sequence[str], items: Sequence[Tree], reference: Refer
 
 def misnamed(reading: Reading, prepared: PreparedProblem) -> str:
     """Return the quantity named by the left side if it is not the one asked for, else ""."""
-    reference, problem = prepared.reference, prepared.problem
+    reference = prepared.reference
     if reading.labels:
-        return _misnamed_components(reading.labels, reference, problem)
+        return _misnamed_components(reading.labels, reference)
     said = claim(reading.sides, reference.names) if reading.sides else None
-    if said is None or (problem.kind == "tangent" and is_equation(reading, reference)):
+    if said is None or (reference.kind.line and is_equation(reading, reference)):
         return ""
-    return (_kind(said, reference, problem) or _place(said, reference, problem)
-            or _operand(said, prepared))
+    return _quantity(said, reference) or _place(said, reference) or _operand(said, prepared)
 
 
 def is_only_a_name(side: str, reference: Reference) -> bool:
@@ -199,89 +196,49 @@ def is_equation(reading: Reading, reference: Reference) -> bool:
         *reference.variables, *CONSTANTS}.issuperset((left, *reading.names))
 
 
-def _misnamed_components(labels: Sequence[str], reference: Reference, problem: Problem) -> str:
+def _misnamed_components(labels: Sequence[str], reference: Reference) -> str:
     said = [claim(label, reference.names) for label in labels]
     known = [one for one in said if one is not None]
     if not reference.shape:
         return ""
-    if problem.kind == "jacobian":
+    if reference.kind.function == "several":
         wrt = reference.wrt
         if any(one is not None and one.by not in (None, (wrt[k % len(wrt)],))
                for k, one in enumerate(said)):
             return "other derivatives than those asked for"
     elif any(one.by for one in known) and _by_variables(
-            labels, labels, reference, problem.kind) is None:  # type: ignore[arg-type]
+            labels, labels, reference) is None:  # type: ignore[arg-type]
         return "other derivatives than those asked for"
-    return next(filter(None, [_place(one, reference, problem) for one in known]), "")
+    return next(filter(None, [_place(one, reference) for one in known]), "")
 
 
-def _kind(said: Claim, reference: Reference, problem: Problem) -> str:
-    """Describe the named quantity if it is not the derivative asked for, else return ""."""
-    kind, wrt = problem.kind, reference.wrt
+def _quantity(said: Claim, reference: Reference) -> str:
+    """Describe the named quantity if it is not the one asked for, else return ""."""
+    kind, wrt = reference.kind, reference.wrt
     if said.operator in ("∇", "H") and len(wrt) > 1:
         matrix = said.operator == "H"
-        if matrix == (kind == "hessian") and (reference.shape or not matrix):
+        if matrix == (reference.axes == 2):
             return "" if reference.shape else "a gradient, not a number or formula"
-        return "a Hessian matrix" if matrix else "a gradient" if kind != "jacobian" else ""
+        return "a Hessian matrix" if matrix else "a gradient"
     if said.order is None:
-        itself = said.of == "x" if kind == "parametric" else said.of in wrt
+        itself = said.of == "x" if kind.function == "curve" else said.of in wrt
         return f"the variable {said.of}" if itself and not said.at and not said.operator else ""
-    if kind == "tangent":
-        return "a derivative, not the tangent"
-    if kind == "directional":
-        along = said.operator == "D" or not said.by or not set(said.by) <= set(wrt)
-        return "" if along else f"the derivative by {said.by[0]} alone"  # type: ignore[index]
-    if reference.shape and kind != "jacobian":
-        order = 2 if kind == "hessian" else 1
-        if said.order != order and (said.by or kind == "hessian" or said.order > 1):
-            return _ordinal(said.order, said.by)
-        return f"the derivative by {' and '.join(said.by)} alone" if said.by else ""
-    if kind == "jacobian":
-        return ""
-    wanted = wrt*problem.order if len(wrt) == 1 else wrt
-    if said.order != len(wanted):
-        return f"{_ordinal(said.order, said.by)}, not the {ORDINALS[len(wanted)]}"
-    if kind == "parametric":
-        # Its coordinates may have any names.
-        wanted = ("x",)*problem.order
-        if said.of == "x" or (said.by and (set(said.by) & {*wrt, "y"})):
-            return f"{_derivative(said)}, not dy/dx"
-        return ""
-    if said.by and sorted(said.by) != sorted(wanted):
-        of = f" of {problem.dependent}" if problem.dependent else ""
-        return f"{_derivative(said)}, not{of} by {', '.join(wanted)}"
-    if said.of in wrt or (said.of in reference.variables and said.of != problem.dependent):
-        return f"a derivative of {said.of}"
-    named = claim(reference.reading.sides, reference.names)
-    of = named.of if named is not None and named.order is None and named.at else ""
-    if of and said.of not in ("", of, "y"):
-        return f"a derivative of {said.of}, not of {of}"
-    return ""
+    return kind.left(said, reference)
 
 
-def _ordinal(order: int, by: tuple[str, ...] | None) -> str:
-    word = ORDINALS[order] if order < len(ORDINALS) else f"{order}th"
-    return f"the {word} derivative"
-
-
-def _derivative(said: Claim) -> str:
-    of = f" of {said.of}" if said.of in ("x", "y") else ""
-    return f"a derivative{of} by {', '.join(said.by)}" if said.by else f"a derivative{of}"
-
-
-def _place(said: Claim, reference: Reference, problem: Problem) -> str:
+def _place(said: Claim, reference: Reference) -> str:
     """Describe the named point if it is another one than the one asked for, else return ""."""
     from gradcli.homework.checking.compare import shown
 
     known = reference.names.written
     values = [(known.get(name, name), None if value in known else _value(value), value)
               for name, value in said.at]
-    at = problem.at if problem.kind != "tangent" else {}
+    at, kind = reference.fixed, reference.kind
     if not at:
         for _, value, text in values:
             if value is not None:
                 return f"a value at {text}, not a formula"
-        if len(values) == 1 and said.of and problem.kind in ("derivative", "partial") and \
+        if len(values) == 1 and said.of and kind.plain and not reference.shape and \
                 len(values[0][2]) == 1 and values[0][2].isalpha() and values[0][2] not in known:
             return f"a value at {values[0][2]}"
         return ""
@@ -290,7 +247,7 @@ def _place(said: Claim, reference: Reference, problem: Problem) -> str:
             return f"a value at {name} = {shown(value)}, not {shown(at[name])}"
     placed = [value for name, value, _ in values if not name]
     # Along a curve, a number in brackets may be that of a coordinate.
-    if not placed or None in placed or problem.kind == "parametric":
+    if not placed or None in placed or kind.function == "curve":
         return ""
     if len(placed) == 1:
         orders: list[tuple[str, ...]] = [reference.wrt[:1]]
@@ -306,7 +263,7 @@ def _place(said: Claim, reference: Reference, problem: Problem) -> str:
 def _operand(said: Claim, prepared: PreparedProblem) -> str:
     """Describe the differentiated formula if it is not a function plus a number, else return ""."""
     reference, problem = prepared.reference, prepared.problem
-    if not said.operand or problem.kind not in ("derivative", "partial"):
+    if not said.operand or not reference.kind.plain or reference.shape:
         return ""
     formula = Formula()
     try:

@@ -11,13 +11,15 @@ from __future__ import annotations
 from zlib import crc32
 
 from gradcli.base.lazy import np
+from gradcli.formulas.rounding import Values, error_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Mapping
     from typing import Any
 
-    from gradcli.homework.checking.problem import Problem
+    from gradcli.formulas.nodes import Formula
+    from gradcli.homework.checking.problem import Problem, Reference
 
 SIZE = 512
 ENOUGH = 12
@@ -37,16 +39,14 @@ def generator(*parts: object) -> Any:
     return np.random.Generator(np.random.PCG64([number(*parts), len(parts)]))
 
 
-def pool(problem: Problem, names: Iterable[str], seed: int, size: int = SIZE) -> dict[str, Any]:
-    """Return values of each name, arrays of `size`; those fixed by `at` are floats.
+def pool(reference: Reference, seed: int, size: int = SIZE) -> dict[str, Any]:
+    """Return values of each variable, arrays of `size`; those fixed by `at` are floats.
 
     seed: a whole number below 2^32.
     """
-    found: dict[str, Any] = {}
-    fixed = problem.at if problem.kind != "tangent" else {}
-    for k, name in enumerate(names):
-        found[name] = fixed[name] if name in fixed else values(problem, name, k, seed, size)
-    return found
+    fixed = reference.fixed
+    return {name: fixed[name] if name in fixed else values(reference.problem, name, k, seed, size)
+            for k, name in enumerate(reference.variables)}
 
 
 def _uniform(k: int, seed: int, size: int) -> tuple[Any, Any]:
@@ -165,3 +165,40 @@ def _joined(parts: list[dict[str, Any]]) -> dict[str, Any]:
 
 def _count(points: Mapping[str, Any]) -> int:
     return max((len(v) for v in points.values() if type(v) is not float), default=1)
+
+
+# --------------------------------------------------------------------------------------------------
+# Points on a curve F = 0: Newton's method in the dependent variable, from random starts.
+#
+# An implicit derivative is right or wrong on its curve only: for xy = 1, -y/x is -1/x^2.
+
+STEPS = 60
+
+
+def on_curve(formula: Formula, constraint: int, slope: int, name: str, points: dict[str, Any],
+             deadline: float = float("inf")) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the points with `name` moved to make the constraint 0, and the errors of its values.
+
+    slope: the node of the constraint's derivative by that name. Where Newton's iteration does not
+    settle, the value is NaN. Raises TimeoutError after the deadline, of `time.thread_time`.
+    """
+    def here() -> Any:
+        found = Values(formula, {**points, name: y})
+        found.deadline = deadline
+        return found.of([constraint, slope])
+
+    size = max((len(v) for v in points.values() if type(v) is not float), default=1)
+    y = np.broadcast_to(np.asarray(points[name], float), (size,)).copy()
+    with np.errstate(all="ignore"):
+        for _ in range(STEPS):
+            (f, _), (g, _) = here()
+            step = np.asarray(f / g)
+            # Far steps are cut, so that what is defined on one side of 0 only is not left.
+            limit = 1.0 + 2.0 * abs(y)
+            y = y - np.clip(np.where(np.isfinite(step), step, 0.3 * limit), -limit, limit)
+        (f, noise), (g, _) = here()
+        # What is left of F, and what rounding makes of it, move y by as much over the slope.
+        left = abs(f) + error_of(f, noise)
+        error = left / abs(g) + 2.0**-52 * abs(y)
+        y = np.where(error <= 1e-9 * (abs(y) + 1e-3), y, np.nan)
+    return {**points, name: y}, {name: error}

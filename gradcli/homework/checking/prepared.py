@@ -1,22 +1,220 @@
-"""A problem ready for answers: its right answer, and the points where answers are compared."""
+"""A problem ready for answers: its function is read, its right answer derived, and both evaluated
+at the points where answers are compared.
+"""
 
 from __future__ import annotations
 
-from gradcli.base.errors import error
+from math import prod
+
+from gradcli.base.errors import GradcliError, Source, error
 from gradcli.base.lazy import np
 from gradcli.formulas.rounding import UNIT, Values, error_of
+from gradcli.homework.checking import built, switches
 from gradcli.homework.checking import pool as points
-from gradcli.homework.checking import switches
 from gradcli.homework.checking.compare import TINY, Side, half_unit
-from gradcli.homework.checking.reference import Reference, slope
+from gradcli.homework.checking.kinds import DERIVATIVE, KINDS
+from gradcli.homework.checking.problem import Reference, refused, slope
 from gradcli.homework.checking.switches import corner
-from gradcli.homework.checking.zeros import chosen
+from gradcli.homework.checking.zeros import chosen, vanishing
+from gradcli.lang.paper.ambiguous import first_mixed
+from gradcli.lang.paper.answer import read
+from gradcli.lang.paper.names import ProblemNames
+from gradcli.lang.paper.plain import counts
+from gradcli.lang.paper.unknown import unknown_word
+from gradcli.ops.table.elementwise import subtract
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
 
-    from gradcli.homework.checking.problem import Problem
+    from gradcli.homework.checking.problem import Kind, Problem
+    from gradcli.lang.paper.answer import Reading
+    from gradcli.lang.syntax.code import Code
+
+
+MAX_COMPONENTS = 64
+
+
+def derive(problem: Problem) -> Reference:
+    """Return the right answer to a problem, formulas derived from the function by the tape's rules.
+
+    Raises E0701 for fields that the kind has not, E0702 for those that are missing, and E0704 for a
+    function that cannot be read or has no derivative.
+    """
+    kind = KINDS[problem.kind]
+    reference = Reference(problem, kind)
+    formula = reference.formula
+    several = kind.function in ("several", "curve")
+    reference.names = names(problem, several)
+    reading = reference.reading = _read(problem, kind, reference.names)
+    if reading.equation is not None and kind.function != "equation":
+        raise _equation(problem, reading)
+    reference.functions = built.flat(_built(reference, reading.code))
+    reference.wrt = _variables(reference)
+    _check_used(reference)
+    if len(reference.functions) > 1 and not several:
+        raise refused(f"a {kind.name} problem has a function of one component, not"
+                      f" {len(reference.functions)}", 'write kind = "jacobian" for several')
+    if kind.function == "equation":
+        if reading.equation is not None:
+            left = _built(reference, reading.equation)
+            if not isinstance(left, int):
+                raise refused("the curve is an equation between numbers", "write x^2 + y^2 = 25")
+            reference.functions = [formula.add(subtract, (left, reference.functions[0]))]
+        reference.constraint = reference.functions[0]
+    reference.variables = tuple(sorted({
+        *formula.names(), *reference.wrt, *problem.parameters, *filter(None, [problem.dependent])}))
+    kind.check(reference)
+    reference.shape = kind.shape(reference)
+    count = prod(reference.shape)
+    if count > MAX_COMPONENTS:
+        raise refused(f"an answer has at most {MAX_COMPONENTS} components, not {count}",
+                      "ask for some of the variables only: wrt = ...")
+    right = reference.differentiator()
+    nodes = [kind.component(reference, c, right) for c in range(count)]
+    zeros = vanishing(formula, nodes)
+    reference.nodes = [formula.number(0.0) if k in zeros else k for k in nodes]
+    reference.names = names(problem, bool(reference.shape), formula.leaves(reference.functions),
+                            reference.wrt)
+    return reference
+
+
+def _built(reference: Reference, code: Code) -> built.Tree:
+    problem = reference.problem
+    return built.build(code, reference.formula, reference.names.variables,
+                       degrees=problem.angle == "degree", real_roots=problem.real_roots)
+
+
+def _equation(problem: Problem, reading: Reading) -> GradcliError:
+    """Return the error of an equation where a function is asked for."""
+    if problem.dependent:
+        return error("E0702", f"an equation is asked for, but `kind` is {problem.kind}",
+                     help="the kind of an equation is implicit")
+    if problem.kind == DERIVATIVE and len(reading.names) > 1:
+        return error("E0702", "of an equation, `dependent` is missing",
+                     help='write dependent = "y"')
+    return refused(f"a {problem.kind} problem has a function, not an equation",
+                   "write a function, such as x^2")
+
+
+def _variables(reference: Reference) -> tuple[str, ...]:
+    """Return the variables of differentiation; by default all that are no parameters."""
+    problem, kind = reference.problem, reference.kind
+    leaves = reference.formula.leaves(reference.functions)
+    free = [n for n in leaves if n not in problem.parameters]
+    if kind.function == "equation":
+        # Of an equation, the function is the right side only.
+        free = [n for n in reference.reading.names if n not in problem.parameters and (
+            n not in built.CONSTANTS or n in reference.names.variables)]
+        if not problem.dependent:
+            problem.dependent = "y" if "y" in free and "y" not in problem.wrt else ""
+        if not problem.dependent:
+            raise error("E0702", "`dependent` is missing", help='write dependent = "y"')
+        free = [n for n in free if n != problem.dependent]
+    wrt = problem.wrt or tuple(sorted(free))
+    if kind.function == "curve" and not set(wrt) & set(leaves):
+        # y by x was asked for: the one letter that there is runs along the curve.
+        wrt = tuple(leaves)
+    if not wrt or (kind.single and len(wrt) != 1):
+        raise error("E0702", "`wrt` is missing: the function depends on"
+                    f" {', '.join(wrt) or 'nothing'}" if not problem.wrt else
+                    f"`wrt` names {len(wrt)} variables, but a {problem.kind} has one",
+                    help=f'write wrt = "{next((n for n in "xtuz" if n in wrt), wrt[0])}"'
+                    if wrt else 'write wrt = "x"')
+    return wrt
+
+
+def _check_used(reference: Reference) -> None:
+    """Raise E0701 for an order, direction or dependent variable that the kind has not: the author
+    meant another question.
+    """
+    problem, kind, n = reference.problem, reference.kind, len(reference.wrt)
+    order = problem.order
+    foreign = next((other for other in KINDS.values() if other.own and other is not kind
+                    and getattr(problem, other.own)), None)
+    if order not in (1, len(reference.by())):
+        field, said = "order", f" {order}, with respect to {', '.join(reference.wrt)}"
+        help = "the kind of a mixed derivative is partial" if (
+            len(kind.shape(reference)) == 1 and order == n) else "leave `order` out"
+    elif foreign is not None:
+        field, said, help = foreign.own, "", (
+            foreign.own_help or f"leave `{foreign.own}` out")
+    else:
+        return
+    raise error("E0701", f"a problem of the kind {kind.name} has no `{field}`{said}", help=help,
+                about=("option", field))
+
+
+def names(problem: Problem, vector: bool, others: Sequence[str] = (), wrt: Sequence[str] = ()
+          ) -> ProblemNames:
+    """Return the names that texts about a problem may use.
+
+    others: further names of the function. wrt: the variables of differentiation, where the problem
+    does not say.
+    """
+    listed = [*others, *problem.wrt, *problem.parameters, *problem.at, *problem.domain]
+    if KINDS[problem.kind].function == "equation":
+        listed.append(problem.dependent or "y")
+    wrt = wrt or problem.wrt
+    fixed: frozenset[str] = frozenset()
+    if "gamma" in problem.function or counts(problem.function):     # else `2a!` is only loud
+        fixed = frozenset(listed if wrt else problem.parameters).difference(
+            wrt, [problem.dependent])
+    key = tuple(sorted(set(listed))), problem.log, problem.decimal_comma, vector, fixed
+    found = _names.get(key)
+    if found is None:
+        if len(_names) >= MAX_NAMES:
+            _names.clear()
+        found = _names[key] = ProblemNames(key[0], log=problem.log, decimal_comma=problem.decimal_comma,
+                                    vector=vector, fixed=fixed)
+    return found
+
+
+# ProblemNames know the words that they met; most problems have the same.
+MAX_NAMES = 64
+_names: dict[Any, ProblemNames] = {}
+
+
+def _read(problem: Problem, kind: Kind, known: ProblemNames) -> Reading:
+    text = problem.function
+    if kind.function in ("several", "curve"):
+        text = bracketed(text)
+    try:
+        found = read(text, known, both=kind.function == "equation")
+        place = first_mixed(found) if "\\" in text else None
+        if place is not None:
+            raise error("E0704", "a mixed number, or a product", place,
+                        help="put + and brackets, or a sign of a product, between number and"
+                        " fraction")
+        unknown = unknown_word(found, known)
+        if unknown is not None:
+            raise unknown
+        return found
+    except GradcliError as unreadable:
+        source = Source(problem.function, "function")
+        for d in unreadable.diagnostics:
+            d.code = "E0704"
+            d.source = d.source or source
+        raise
+
+
+def bracketed(text: str) -> str:
+    """Put components that are only listed, x = cos t, y = sin t, in brackets."""
+    parts, depth, begin = [], 0, 0
+    bare = text.strip()
+    for at, character in enumerate(bare):
+        if character in "([{<":
+            depth += 1
+        elif character in ")]}>":
+            depth -= 1
+        elif character in ",;" and depth == 0:
+            parts.append(bare[begin:at])
+            begin = at + 1
+    if not parts:
+        return text
+    parts.append(bare[begin:])
+    return f"[{', '.join([part.rpartition('=')[2].strip() for part in parts])}]"
 
 
 class PreparedProblem:
@@ -50,7 +248,7 @@ class PreparedProblem:
         self.values.deadline = deadline
         self.values.plain([*reference.functions, *reference.nodes])
         self.side = Side(self.values, reference.nodes, self.size)
-        if reference.constraint is None and problem.kind != "tangent":
+        if reference.constraint is None and not reference.kind.line:
             self._only_where_defined()
         self.zeros = np.array([[reference.formula.value(k) == 0] for k in reference.nodes])
         if ((self.side.values == 0) & ~self.zeros).any():
@@ -94,13 +292,13 @@ def ready(problem: Problem, seed: object = 0, deadline: float = float("inf")) ->
     function that cannot be read or has no derivative, and TimeoutError after the deadline, of
     `time.thread_time`.
     """
-    reference = Reference(problem)
+    reference = derive(problem)
     known = reference.variables
     unknown = [n for n in (*problem.at, *problem.domain) if n not in known]
     if unknown:
         raise error("E0704", f"the function does not depend on `{unknown[0]}`",
                     help=f"its variables are {', '.join(known)}")
-    if problem.kind == "implicit" and problem.at:
+    if reference.constraint is not None and problem.at:
         missing = [n for n in (*reference.wrt, problem.dependent) if n not in problem.at]
         if missing:
             raise error("E0702", f"`at` gives `{missing[0]}` no value",
@@ -109,10 +307,10 @@ def ready(problem: Problem, seed: object = 0, deadline: float = float("inf")) ->
         _check_on_curve(reference, problem)
     # A point such as pi/2 is not exact.
     errors: dict[str, Any] = {
-        n: np.float64(UNIT * abs(v)) for n, v in problem.at.items()
-        if problem.kind != "tangent" and not float(v * 1024).is_integer()}
+        n: np.float64(UNIT * abs(v)) for n, v in reference.fixed.items()
+        if not float(v * 1024).is_integer()}
 
-    found = points.pool(problem, known, points.number(seed, problem.id, problem.function))
+    found = points.pool(reference, points.number(seed, problem.id, problem.function))
     if reference.constraint is not None and problem.dependent not in problem.at:
         found, errors = _curve(reference, problem, found, errors, deadline)
         prepared = PreparedProblem(problem, reference, seed, found, errors, deadline)
@@ -120,7 +318,7 @@ def ready(problem: Problem, seed: object = 0, deadline: float = float("inf")) ->
         prepared = _with_enough_points(
             PreparedProblem(problem, reference, seed, found, errors, deadline))
     finite = prepared.side.finite.any(axis=1)       # whatever letters are that `at` does not give
-    if (prepared.single or (problem.at and problem.kind != "tangent")) and not finite.all():
+    if (prepared.single or reference.fixed) and not finite.all():
         raise error("E0704", "the right answer is not defined at this point",
                     help="choose another point", about=("option", "at"))
     _check_corner(prepared)
@@ -133,8 +331,8 @@ def _check_corner(prepared: PreparedProblem) -> None:
     Letters that `at` does not give, as in a*abs(x), have any value.
     """
     reference, problem = prepared.reference, prepared.problem
-    if problem.kind == "tangent":
-        slopes = [slope(reference.formula, reference.functions[0], n) for n in reference.wrt]
+    if reference.kind.line:
+        slopes = reference.slopes()
     elif reference.constraint is None and problem.at.keys() >= set(reference.wrt):
         slopes = reference.nodes
     else:
@@ -169,7 +367,7 @@ def _with_enough_points(prepared: PreparedProblem) -> PreparedProblem:
     if prepared.certain[0] is None and not prepared.single and \
             prepared.side.finite.all(axis=0).sum() < points.ENOUGH:
         # Many more, since it takes only one to find others.
-        many = points.pool(problem, reference.variables, points.number(
+        many = points.pool(reference, points.number(
             prepared.seed, problem.id, problem.function), points.MANY)
         prepared = again(points.searched(problem, many, defined, prepared.random()))
     found = switches.switches(formula, [*reference.functions, *nodes])
@@ -180,7 +378,6 @@ def _with_enough_points(prepared: PreparedProblem) -> PreparedProblem:
 def _check_on_curve(reference: Reference, problem: Problem) -> None:
     """Raise E0704 for a point off the curve: beyond the digits that its numbers are given with."""
     from gradcli.homework.checking.compare import shown
-    from gradcli.homework.checking.reference import on_curve
 
     formula, node, name = reference.formula, reference.constraint, problem.dependent
     assert node is not None
@@ -197,7 +394,7 @@ def _check_on_curve(reference: Reference, problem: Problem) -> None:
     left = off(problem.at)
     if left == 0:
         return
-    there, _ = on_curve(formula, node, slope(formula, node, name), name, problem.at)
+    there, _ = points.on_curve(formula, node, slope(formula, node, name), name, problem.at)
     near = float(there[name][0])
     texts = (shown(near), repr(near)) if np.isfinite(near) else ()
     right = [t for t in texts if off({**problem.at, name: float(t)}) == 0]
@@ -216,14 +413,14 @@ def _curve(reference: Reference, problem: Problem, found: dict[str, Any],
     known: errors of inputs that are not exact.
     deadline: of `time.thread_time`.
     """
-    from gradcli.homework.checking.reference import on_curve
 
     assert reference.constraint is not None
-    by = slope(reference.formula, reference.constraint, problem.dependent)
+    by = reference.quotient()[1]
     kept: list[Any] = []
     for scale in (1.0, 0.1, 10.0):
-        there, errors = on_curve(reference.formula, reference.constraint, by, problem.dependent,
-                                 points.scaled(problem, found, scale), deadline)
+        there, errors = points.on_curve(
+            reference.formula, reference.constraint, by, problem.dependent,
+            points.scaled(problem, found, scale), deadline)
         good = np.isfinite(there[problem.dependent])
         kept.append(({n: np.broadcast_to(v, good.shape)[good] for n, v in there.items()
                       if n == problem.dependent or type(v) is not float},

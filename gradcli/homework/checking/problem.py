@@ -1,23 +1,33 @@
-"""A problem as it is set: the function, the question about it, and how answers are judged."""
+"""A problem as it is set, its kind, and its right answer: what the rows of `kinds.py` work on."""
 
 from __future__ import annotations
 
-from gradcli.base.commas import split
-from gradcli.base.errors import error
+from typing import NamedTuple
+
+from gradcli.base.errors import GradcliError, error
+from gradcli.formulas.nodes import Formula, Tangents
+from gradcli.ops.table.elementwise import add, divide, multiply, negative, subtract
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from typing import Any
+    from collections.abc import Callable, Iterator, Sequence
+    from typing import Any, TypeAlias
 
-    from gradcli.base.errors import Diagnostic
+    from gradcli.lang.paper.answer import Reading
+    from gradcli.lang.paper.left import Claim
+    from gradcli.lang.paper.names import ProblemNames
 
+    # A node, the variable, and the other seed: a name, the node of its tangent, and whether that
+    # is a name itself, for which the derivative is solved.
+    Differentiation: TypeAlias = "tuple[int, str, tuple[str, int, bool] | None]"
+    Differentiator: TypeAlias = Callable[[Differentiation], int]
+    # The name of a mistake, the answer that it leads to, and texts for its sentence.
+    Mistaken: TypeAlias = "Iterator[tuple[str, int, dict[str, str]]]"
 
-KINDS = ("derivative", "value", "partial", "gradient", "jacobian", "hessian", "directional",
-         "implicit", "parametric", "tangent")
-POLICIES = ("note", "reject", "review")
-MAX_ORDER = 8
-MAX_FUNCTION = 20_000
+MAX_DERIVED = 20_000
+"""So many operations of a derivative are evaluated at all points in a blink."""
+SLOPE = "dy/dx"
+"""The name of the derivative that an implicit equation is solved for."""
 
 
 class Problem:
@@ -96,257 +106,178 @@ DEFAULTS: dict[str, Any] = {
     "real_roots": False, "decimal_comma": False, "normalize": True, "credit": {}}
 
 
-def from_fields(fields: Mapping[str, Any], defaults: Mapping[str, Any] | None = None) -> Problem:
-    """Return a problem from the fields of a sheet, of a line of NDJSON or of the command line.
+class Reference:
+    """A right answer.
 
-    defaults: fields for those that are missing or null. Raises E0701 for an unknown field or
-    choice, E0702 for one that is missing, and E0703 for one of another type; the message names the
-    field in backquotes.
+    reading: of the function.
+    functions: the nodes of its components.
+    nodes: those of the answer, row by row.
+    shape: (), (n,) or (m, n).
+    names: the names that answers may use.
+    variables: the names that the right answer may depend on.
+    wrt: the variables of differentiation.
+    constraint: the node that is 0 where an answer counts (implicit functions).
     """
-    given = {**(defaults or {}), **{k: v for k, v in fields.items() if v is not None}}
-    for name in given:
-        if name not in DEFAULTS:
-            raise _unknown("field", name, tuple(DEFAULTS))
-    found = {name: READERS[name](name, value) for name, value in given.items()}
-    problem = Problem(**found)
-    if not problem.function.strip():
-        raise error("E0702", "`function` is missing", help='write function = "x^2 sin(x)"')
-    if not problem.kind:
-        problem.kind = _kind(problem)
-    if "" in problem.at:
-        if len(problem.wrt) != 1:
-            raise _wrong("at", "values by name", problem.at[""])
-        problem.at = {problem.wrt[0]: problem.at[""]}
-    if problem.kind == "directional" and not problem.direction:
-        raise error("E0702", "`direction` is missing", help="write direction = [3, 4]")
-    if problem.kind in ("value", "tangent") and not problem.at:
-        raise error("E0702", "`at` is missing", help="write at = {x = 2}")
-    return problem
+
+    __slots__ = ("constraint", "formula", "functions", "kind", "names", "nodes", "problem",
+                 "reading", "shape", "variables", "wrt")
+
+    names: ProblemNames
+    reading: Reading
+    variables: tuple[str, ...]
+
+    def __init__(self, problem: Problem, kind: Kind) -> None:
+        self.problem = problem
+        self.kind = kind
+        self.formula = Formula()
+        self.functions: list[int] = []
+        self.nodes: list[int] = []
+        self.shape: tuple[int, ...] = ()
+        self.wrt: tuple[str, ...] = ()
+        self.constraint: int | None = None
+
+    @property
+    def fixed(self) -> dict[str, float]:
+        """Return the point at which the answer is wanted; a line is wanted everywhere."""
+        return {} if self.kind.line else self.problem.at
+
+    def function(self, c: int) -> int:
+        """Return the function that a component is a derivative of."""
+        return self.functions[c // len(self.wrt) if self.kind.function == "several" else 0]
+
+    @property
+    def axes(self) -> int:
+        """Return 1 for a gradient, 2 for a matrix of second derivatives, else 0."""
+        return len(self.shape) if self.kind.function == "one" else 0
+
+    def by(self, c: int = 0) -> tuple[str, ...]:
+        """Return the variables of a component, one for each time that it is differentiated."""
+        return self.kind.by(self, c)
+
+    def slopes(self) -> list[int]:
+        """Return the nodes of the function's derivatives by each variable."""
+        return [slope(self.formula, self.functions[0], name) for name in self.wrt]
+
+    def quotient(self) -> tuple[int, int]:
+        """Return the nodes of Fx and Fy, the derivatives of an equation's difference of sides."""
+        assert self.constraint is not None
+        return (slope(self.formula, self.constraint, self.wrt[0]),
+                slope(self.formula, self.constraint, self.problem.dependent))
+
+    def differentiator(self) -> Differentiator:
+        """Return the function that derives rightly; it raises E0704 for a long derivative."""
+        formula = self.formula
+        known: dict[Any, Tangents] = {}
+
+        def right(step: Differentiation) -> int:
+            node, name, other = step
+            if is_solved(step):
+                above, below = self.quotient()
+                return formula.share(negative, (formula.share(divide, (above, below)),))
+            tangents = known.get((name, other))
+            if tangents is None:
+                seeds = {name: formula.number(1.0)}
+                if other is not None:
+                    seeds[other[0]] = other[1]
+                tangents = known[name, other] = Tangents(formula, seeds)
+            return _tangent(tangents, node)
+
+        return right
 
 
-def _kind(problem: Problem) -> str:
-    """Return the kind of a problem that does not say it."""
-    if problem.dependent:
-        return "implicit"
-    if problem.direction:
-        return "directional"
-    return "gradient" if len(problem.wrt) > 1 else "derivative"
+def refused(message: str, help: str) -> GradcliError:
+    """Return the error of a function that has no answer of this kind."""
+    return error("E0704", message, help=help)
 
 
-def _unknown(what: str, name: str, known: tuple[str, ...]) -> Exception:
-    import difflib
+def slope(formula: Formula, node: int, name: str, order: int = 1) -> int:
+    """Return the node of a derivative; the number 0 where there is none.
 
-    near = difflib.get_close_matches(name, known, n=1)
-    return error("E0701", f"there is no {what} `{name}`", help=f"did you mean `{near[0]}`?"
-                 if near else f"there are {', '.join(known)}")
-
-
-def _wrong(name: str, wanted: str, value: Any) -> Exception:
-    shown = repr(value)
-    return error("E0703", f"`{name}` must be {wanted}, not"
-                 f" {shown if len(shown) <= 40 else shown[:39] + '…'}",
-                 help=f"write {name} = {EXAMPLES.get(name, '...')}")
+    Raises E0704 for a long one.
+    """
+    tangents = Tangents(formula, {name: formula.number(1.0)})
+    for _ in range(order):
+        node = _tangent(tangents, node)
+    return node
 
 
-EXAMPLES = {"at": "{x = 2}", "domain": "{x = [0, 5]}", "wrt": '"x,y"', "parameters": '"a,b"',
-            "direction": "[3, 4]", "order": "2", "points": "2", "credit": "{sign_error = 0.5}",
-            "rtol": "1e-8", "tolerance": "0.01"}
+def _tangent(tangents: Tangents, node: int) -> int:
+    formula = tangents.formula
+    found = tangents.of(node)
+    if len(formula.ops) > MAX_DERIVED:
+        raise refused(f"the derivative has more than {MAX_DERIVED:,} operations",
+                      "set a shorter function, or one of a lower order")
+    return formula.number(0.0) if found is None else found
 
 
-def _text(name: str, value: Any) -> str:
-    if isinstance(value, (int, float)) and not isinstance(value, bool) and name in ("id", "title"):
-        return str(value)
-    if isinstance(value, (list, tuple)) and name == "function":
-        return f"[{', '.join([_text(name, v) for v in value])}]"
-    if not isinstance(value, str):
-        raise _wrong(name, "a text", value)
-    if len(value) > MAX_FUNCTION:
-        raise _wrong(name, f"at most {MAX_FUNCTION} characters long", value)
-    return value
+def differentiated(reference: Reference, c: int, d: Differentiator) -> int:
+    """Differentiate a function by the variables of a component, one after the other."""
+    node = reference.function(c)
+    for name in reference.by(c):
+        node = d((node, name, None))
+    return node
 
 
-def _choice(*known: str) -> Callable[[str, Any], str]:
-    def read(name: str, value: Any) -> str:
-        if value not in known:
-            raise _unknown(name, value if isinstance(value, str) else repr(value), known)
-        return str(value)
-    return read
+def is_solved(step: Differentiation) -> bool:
+    """Return whether a tangent still contains dy/dx, for which it will be solved."""
+    return step[2] is not None and step[2][2]
 
 
-def _names(name: str, value: Any) -> tuple[str, ...]:
-    parts = split(value) if isinstance(value, str) else value
-    if not isinstance(parts, (list, tuple)) or not all(isinstance(p, str) for p in parts):
-        raise _wrong(name, "names, such as x or x,y", value)
-    found = tuple([p.strip() for p in parts if p.strip()])
-    for p in found:
-        if not p.isidentifier():
-            raise _wrong(name, "names, such as x or x,y", value)
-    return found
+def solved(formula: Formula, total: int) -> int:
+    """Return dy/dx of F(x, y) = 0 from the total derivative, in which it is a name."""
+    leaf = formula.leaf(SLOPE)
+    at_0, at_1 = [formula.substituted(total, {leaf: formula.number(v)}) for v in (0.0, 1.0)]
+    return formula.share(negative, (formula.share(divide, (
+        at_0, formula.share(subtract, (at_1, at_0)))),))
 
 
-def _texts(name: str, value: Any) -> tuple[str, ...]:
-    if isinstance(value, str):
-        return (value,)
-    if not isinstance(value, (list, tuple)) or not all(isinstance(v, str) for v in value):
-        raise _wrong(name, "texts", value)
-    return tuple(value)
+def weighted(formula: Formula, nodes: Sequence[int], weights: Sequence[float]) -> int:
+    """Return the node of the weighted sum of nodes."""
+    total = formula.number(0.0)
+    for node, weight in zip(nodes, weights, strict=True):
+        total = formula.share(add, (
+            total, formula.share(multiply, (formula.number(weight), node))))
+    return total
 
 
-def number(name: str, value: Any) -> float:
-    """Return a finite number; a text may be a constant expression, such as pi/2."""
-    if isinstance(value, str):
-        from gradcli.homework.checking.built import constant
+class Kind(NamedTuple):
+    """A kind of problem: a row of `gradcli.homework.checking.kinds`.
 
-        return constant(name, value)
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise _wrong(name, "a number", value)
-    try:
-        found = float(value)
-    except OverflowError:
-        found = float("inf")
-    if found - found != 0:
-        raise _wrong(name, "a finite number", value)
-    return found
+    by: function from a reference and a component to the variables by which that is differentiated.
+    mistakes: function from a reference and a component to the answers to another question.
+    left: function from a claim on the left of an answer to the quantity that it names if it is
+        not the one asked for, else "".
+    function: its form: "one" formula, "several", the coordinates of a "curve", or an "equation".
+    single: whether it has one variable.
+    own: the field that no other kind has, or "".
+    own_help: for those that give it to another kind, "" to leave it out.
+    needs: the field that it cannot do without, or "".
+    shape: function from a reference to the shape of its answer.
+    component: function from a reference, the number of a component and a differentiator to that
+        component. With right derivatives it is the right answer, with a wrong one a wrong answer.
+    check: function from a reference that raises E0702 or E0704 where there is no answer.
+    linear: whether the answer is a sum of derivatives, so two mistakes in it add up.
+    line: whether the answer is the equation of a line or plane; `at` says through which point.
+    unlikely: names of mistakes that are less likely than a common wrong rule.
+    """
 
+    name: str
+    by: Callable[[Reference, int], tuple[str, ...]]
+    mistakes: Callable[[Reference, int], Mistaken]
+    left: Callable[[Claim, Reference], str]
+    function: str = "one"
+    single: bool = False
+    own: str = ""
+    own_help: str = ""
+    needs: str = ""
+    shape: Callable[[Reference], tuple[int, ...]] = lambda reference: ()
+    component: Callable[[Reference, int, Differentiator], int] = differentiated
+    check: Callable[[Reference], None] = lambda reference: None
+    linear: bool = True
+    line: bool = False
+    unlikely: tuple[str, ...] = ()
 
-def _share(name: str, value: Any) -> float:
-    found = number(name, value)
-    if found < 0:
-        raise _wrong(name, "at least 0", value)
-    return found
-
-
-def _tiny(name: str, value: Any) -> float:
-    found = number(name, value)
-    if not 1e-14 <= found <= 0.1:
-        raise _wrong(name, "between 1e-14 and 0.1", value)
-    return found
-
-
-def _order(name: str, value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 < value <= MAX_ORDER:
-        raise _wrong(name, f"a whole number from 1 to {MAX_ORDER}", value)
-    return value
-
-
-def _numbers(name: str, value: Any) -> tuple[float, ...]:
-    if isinstance(value, str):
-        text = value.strip()
-        if text[:1] + text[-1:] in ("[]", "()", "<>", "{}"):
-            text = text[1:-1]
-        value = split(text)
-    if not isinstance(value, (list, tuple)):
-        raise _wrong(name, "a list of numbers", value)
-    return tuple([number(name, v) for v in value])
-
-
-def _point(name: str, value: Any) -> dict[str, float]:
-    if isinstance(value, str):
-        value = dict(_assigned(name, part) for part in split(value))
-    if isinstance(value, (int, float)) and not isinstance(value, bool):
-        return {"": number(name, value)}  # of the only variable there is
-    if not isinstance(value, dict):
-        raise _wrong(name, "values by name", value)
-    return {str(k): number(name, v) for k, v in value.items()}
-
-
-def _assigned(name: str, part: str) -> tuple[str, str]:
-    left, equal, right = part.partition("=")
-    if not equal or not left.strip().isidentifier():
-        raise _wrong(name, "values by name", part)
-    return left.strip(), right.strip()
-
-
-def _ranges(name: str, value: Any) -> dict[str, tuple[float, float]]:
-    if isinstance(value, str):
-        value = dict(_assigned(name, part) for part in split(value))
-    if not isinstance(value, dict):
-        raise _wrong(name, "ranges by name", value)
-    found = {}
-    for k, typed in value.items():
-        limits = typed.split(":") if isinstance(typed, str) else typed
-        if not isinstance(limits, (list, tuple)) or len(limits) != 2:
-            raise _wrong(name, "ranges by name, each of two numbers", value)
-        low, high = number(name, limits[0]), number(name, limits[1])
-        if not low < high:
-            raise _wrong(name, "ranges whose first number is the smaller", typed)
-        found[str(k)] = (low, high)
-    return found
-
-
-def _flag(name: str, value: Any) -> bool:
-    if not isinstance(value, bool):
-        raise _wrong(name, "true or false", value)
-    return value
-
-
-def _credit(name: str, value: Any) -> dict[str, float]:
-    if not isinstance(value, dict):
-        raise _wrong(name, "shares by mistake", value)
-    import difflib
-
-    from gradcli.homework.mistakes.words import SENTENCES
-
-    found = {}
-    for mistake, share in value.items():
-        if mistake not in SENTENCES:
-            near = difflib.get_close_matches(str(mistake), SENTENCES, n=1)
-            raise error("E0701", f"there is no mistake `{mistake}`", help=(
-                f"did you mean `{near[0]}`?" if near else
-                "write one that results.ndjson names, such as missing_chain_factor"))
-        found[str(mistake)] = number(name, share)
-        if not 0 <= found[str(mistake)] <= 1:
-            raise _wrong(name, "shares from 0 to 1", share)
-    return found
-
-
-def _tolerance(name: str, value: Any) -> Any:
-    from gradcli.homework.checking.compare import checked
-
-    return checked(name, value)
-
-
-READERS: dict[str, Callable[[str, Any], Any]] = {
-    "id": _text, "title": _text, "kind": _choice(*KINDS), "function": _text, "wrt": _names,
-    "at": _point, "order": _order, "direction": _numbers, "dependent": _text,
-    "parameters": _names, "tolerance": _tolerance, "domain": _ranges, "positive": _names,
-    "integer": _names, "points": _share, "expected": _text, "accept": _texts, "variants": _texts,
-    "hidden": _flag, "log": _choice("natural", "ten"), "angle": _choice("radian", "degree"),
-    "rtol": _tiny, "domain_policy": _choice(*POLICIES), "real_roots": _flag,
-    "decimal_comma": _flag, "normalize": _flag, "credit": _credit}
-
-
-IN_JSON = {"at": '{"x": 2}', "domain": '{"x": [0, 5]}', "wrt": '"x,y"', "parameters": '"a,b"',
-           "direction": "[3, 4]", "order": "2", "function": '"x^2 sin(x)"', "tolerance": "0.01",
-           "rtol": "1e-8", "points": "2", "dependent": '"y"', "credit": '{"sign_error": 0.5}'}
-IN_OPTIONS = {"at": "x=2", "domain": "x=0:5", "wrt": "x,y", "parameters": "a,b",
-              "direction": "3,4", "order": "2", "tolerance": "0.01", "dependent": "y"}
-
-
-def in_json(one: Diagnostic) -> str | None:
-    """Return the help of a diagnostic; its advice to write a field in a sheet becomes JSON."""
-    name = _advised(one)
-    if _said(one):
-        return f'write "{name}": {_said(one)}'
-    return f'write "{name}": {IN_JSON[name]}' if name in IN_JSON else one.help
-
-
-def in_options(one: Diagnostic) -> str | None:
-    """Return the help of a diagnostic; its advice to write a field in a sheet becomes an option."""
-    name = _advised(one)
-    if name in IN_OPTIONS and _said(one):
-        return f"give --{name} {_said(one)[1:-1]}"
-    return f"give --{name} {IN_OPTIONS[name]}" if name in IN_OPTIONS else one.help
-
-
-def _said(one: Diagnostic) -> str:
-    """Return the text that the help advises for wrt or dependent, in its quotes; else ""."""
-    value = (one.help or "").partition(" = ")[2]
-    return value if _advised(one) in ("wrt", "dependent") and value[:1] == value[-1:] == '"' else ""
-
-
-def _advised(one: Diagnostic) -> str:
-    """Return the field that the help advises how to write in a sheet, or ""."""
-    before, equal, _ = (one.help or "").partition(" = ")
-    word = before.rpartition(" ")[2]
-    return word if (equal and word in one.message) or before == f"write {word}" else ""
+    @property
+    def plain(self) -> bool:
+        """Return whether the components are derivatives of the functions, as formulas."""
+        return self.component is differentiated and self.needs != "at"

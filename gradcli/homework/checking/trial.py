@@ -49,16 +49,16 @@ class Trial:
         prepared = self.prepared
         found: dict[str, Any] = {}
         functions = prepared.reference.functions
-        parametric = prepared.problem.kind == "parametric"
+        kind = prepared.reference.kind
         for name in names:
-            if parametric and name in ("x", "y"):
+            if kind.function == "curve" and name in ("x", "y"):
                 (value, bound), = prepared.values.of([functions[name == "y"]])
                 found[name] = value
                 self.errors = {**self.errors, name: error_of(value, bound)}
                 if not self.notes:
                     self.notes.append("x and y were taken for the coordinates of the curve")
             elif name in ("y", "f") and len(functions) == 1 and \
-                    prepared.reference.constraint is None and prepared.problem.kind != "tangent":
+                    prepared.reference.constraint is None and not kind.line:
                 found[name] = prepared.values.of(functions)[0][0]
                 self.notes.append(f"`{name}` was taken for the function itself")
             elif prepared.single:
@@ -69,10 +69,8 @@ class Trial:
 
     def left_over(self) -> list[str]:
         """Return the variables in the answer to which the problem has given values."""
-        problem = self.prepared.problem
-        if not problem.at or problem.kind == "tangent":
-            return []
-        return [n for n in self.answered.formula.leaves(self.answered.nodes) if n in problem.at]
+        fixed = self.prepared.reference.fixed
+        return [n for n in self.answered.formula.leaves(self.answered.nodes) if n in fixed]
 
     def again(self, inputs: dict[str, Any]) -> Trial:
         """Return the trial of this answer at other points."""
@@ -90,7 +88,7 @@ class Trial:
         if prepared.reference.constraint is not None:
             return self
         trial = self.again(points.pool(
-            prepared.problem, prepared.reference.variables, points.number(
+            prepared.reference, points.number(
                 prepared.seed, prepared.problem.id, prepared.problem.function, "again"), MORE))
         trial.side = Side(trial.values, self.answered.nodes, trial.prepared.size)
         trial.comparison = Comparison(trial.prepared.side, trial.side, prepared.problem.rtol,

@@ -5,12 +5,12 @@ from __future__ import annotations
 from gradcli.base.errors import GradcliError
 from gradcli.base.lazy import np
 from gradcli.formulas.rounding import error_of
-from gradcli.homework.checking.reference import slope
+from gradcli.homework.checking.problem import slope
 from gradcli.homework.checking.switches import corner
 from gradcli.homework.mistakes.derivation import BETWEEN, LEFT, SITE, WHOLE, Explanation
 from gradcli.homework.mistakes.rules import RARE
 from gradcli.homework.mistakes.sample import EXACT, LEAST, RTOL, evaluated, near, rows, taken
-from gradcli.homework.mistakes.whole import function, is_on_curve, names_of
+from gradcli.homework.mistakes.whole import is_on_curve
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,12 +30,12 @@ def from_answer(derivation: AnswerDerivation, trial: Trial, given: AnswerCompone
                 ) -> list[Explanation]:
     """Return explanations of one component of an answer that is a formula."""
     if given.sample.single:
-        return _rounded_number(given)
+        return _rounded_number(derivation, given)
     found: list[Explanation] = []
     found += _constant_answer(derivation, trial, given)
     found += _integrated(derivation, trial, given)
     found += _ratio(derivation, given)
-    found += _offset(trial, given)
+    found += _offset(derivation, trial, given)
     found += _part_of_domain(derivation, trial, given)
     return found
 
@@ -57,14 +57,17 @@ def undefined(trial: Trial, deadline: float) -> list[Explanation]:
     return [Explanation("undefined_answer", WHOLE, agree=trial.prepared.size)]
 
 
-def _rounded_number(given: AnswerComponent) -> list[Explanation]:
+def _rounded_number(derivation: AnswerDerivation, given: AnswerComponent) -> list[Explanation]:
     """Explain a number that is the right one, but not to enough digits."""
     right, value = float(given.sample.right[given.c][0]), float(given.at[0])
     if value == 0 and right != 0:
         return [Explanation("answer_zero", LEFT, sure=False)]
     if right and 0 < abs(value / right - 1) <= ROUNDED + EXACT:
         return [Explanation("rounded_constant", WHOLE, 9.0, agree=1,
-                            sure=abs(value / right - 1) < 1e-2)]
+                            sure=abs(value / right - 1) < 1e-2, detail={"sentence":
+                            "this is near, but not near enough: round at the end only" + (
+                                ", to 3 digits or more" if derivation.problem.tolerance is None
+                                else "")})]
     return []
 
 
@@ -81,15 +84,18 @@ def _constant_answer(derivation: AnswerDerivation, trial: Trial, given: AnswerCo
     if value == 0:
         return [Explanation("answer_zero", WHOLE, sure=False, agree=len(given.at))]
     reference = derivation.reference
-    if derivation.problem.kind == "tangent":
-        return [Explanation("not_a_formula", LEFT, -1.0, sure=False, detail={
-            "slope" if _is_slope(derivation, value) else "number": "1"})]
+    if reference.kind.line:
+        return [Explanation("not_a_formula", LEFT, -1.0, sure=False, detail={"sentence":
+                "this is only the slope: the equation of the line is asked for"
+                if _is_slope(derivation, value) else
+                f"this is a number: the equation of the {_line(derivation)} is asked for"})]
     d = reference.nodes[given.c]
     names = reference.formula.leaves([d])
     if not names:
         return [Explanation("constant_to_one", LEFT, sure=False)
                 ] if value == 1 and reference.formula.value(d) == 0 else []
-    found = [Explanation("not_a_formula", LEFT, -1.0, sure=False, detail={"number": "1"})]
+    found = [Explanation("not_a_formula", LEFT, -1.0, sure=False, detail={
+        "sentence": "a formula is asked for, and this is a number"})]
     at = derivation.problem.at
     points: list[Mapping[str, float]] = [dict.fromkeys(names, p) for p in POINTS]
     if set(names) <= set(at):
@@ -105,11 +111,15 @@ def _constant_answer(derivation: AnswerDerivation, trial: Trial, given: AnswerCo
     return found
 
 
+def _line(derivation: AnswerDerivation) -> str:
+    return "line" if len(derivation.reference.wrt) == 1 else "plane"
+
+
 def _is_slope(derivation: AnswerDerivation, value: float) -> bool:
     """Return whether a number is the slope of the tangent that is asked for."""
     reference, at = derivation.reference, derivation.problem.at
-    steep = slope(reference.formula, reference.functions[0], reference.wrt[0])
-    if len(reference.wrt) > 1 or not set(reference.formula.leaves([steep])) <= set(at):
+    steep, *others = reference.slopes()
+    if others or not set(reference.formula.leaves([steep])) <= set(at):
         return False
     wanted, = evaluated(reference.formula, [steep], at, {})
     return bool(near(wanted, value, EXACT))
@@ -128,11 +138,10 @@ def _is_slope_at(derivation: AnswerDerivation, d: int, names: Sequence[str],
 def _integrated(derivation: AnswerDerivation, trial: Trial, given: AnswerComponent
                 ) -> list[Explanation]:
     """Explain an answer whose derivative is the function. No integral is needed to find it."""
-    if derivation.problem.kind not in ("derivative", "partial", "gradient", "jacobian", "hessian"):
-        return []
     reference, formula = derivation.reference, trial.answered.formula
-    f = function(derivation, given.c)
-    name = names_of(derivation, given.c)[0]
+    if not reference.kind.plain:
+        return []
+    f, name = reference.function(given.c), reference.by(given.c)[0]
     if f == reference.nodes[given.c]:
         return []
     try:
@@ -189,7 +198,9 @@ def _ratio(derivation: AnswerDerivation, given: AnswerComponent) -> list[Explana
         if any(abs(abs(k) * v - 1) <= 1e-7 or abs(abs(k) / v - 1) <= 1e-7
                for v in _literals(derivation, given.c)):
             found.append(Explanation("constant_factor_dropped", LEFT, 0.5, sure=False,
-                                     detail={"k": k, "ratio": True}))
+                                     detail={"k": k} if derivation.reference.kind.line else {
+                                         "k": k, "sentence": "a constant factor is missing: this is"
+                                         " the right derivative times {k}"}))
         found.append(Explanation(name, LEFT, 1.0, sure=False, detail={"k": k}))
     if 0 < far <= ROUNDED + EXACT:
         found.append(Explanation("rounded_constant", LEFT, 0.0, detail={"k": k}))
@@ -200,14 +211,15 @@ def _literals(derivation: AnswerDerivation, c: int) -> list[float]:
     """Return the numbers that stand in the function, without 0 and 1."""
     formula = derivation.reference.formula
     found = []
-    for k in formula.needed([function(derivation, c)]):
+    for k in formula.needed([derivation.reference.function(c)]):
         value = formula.value(k)
         if value is not None and abs(value) not in (0.0, 1.0):
             found.append(abs(value))
     return found
 
 
-def _offset(trial: Trial, given: AnswerComponent) -> list[Explanation]:
+def _offset(derivation: AnswerDerivation, trial: Trial, given: AnswerComponent
+            ) -> list[Explanation]:
     """Explain the right answer plus a constant, +C among them."""
     sample = given.sample
     right = sample.right[given.c]
@@ -226,7 +238,11 @@ def _offset(trial: Trial, given: AnswerComponent) -> list[Explanation]:
     middle = float(np.median(rest))
     if middle and (abs(rest - middle) <= EXACT * (size + abs(middle))).all() and (
             size <= 1e6 * abs(middle)).any():
-        return [Explanation("constant_added", LEFT, 2.0, sure=False, detail={"k": middle})]
+        several = len(derivation.reference.wrt) > 1
+        return [Explanation("constant_added", LEFT, 2.0, sure=False, detail={"k": middle, **({
+            "sentence": f"the slope{'s are' if several else ' is'} right, but the"
+            f" {_line(derivation)} lies {abs(middle):.6g} too {'high' if middle > 0 else 'low'}"
+        } if derivation.reference.kind.line else {})})]
     return []
 
 
@@ -362,8 +378,7 @@ def entries(wrong: list[int], shape: tuple[int, ...]) -> str:
 def _gradient(sample: Sample, trial: Trial, given: Any) -> list[Explanation]:
     """Explain first derivatives where the second ones are asked for."""
     reference = trial.prepared.reference
-    slopes = sample.of([slope(reference.formula, reference.functions[0], n)
-                        for n in reference.wrt])
+    slopes = sample.of(reference.slopes())
     right = rows([np.broadcast_to(s, given[0].shape) for s in slopes], len(sample.columns))
     if not near(right, given, SAME).all():
         return []
@@ -387,11 +402,11 @@ def misshaped(sample: Sample, trial: Trial) -> list[Explanation]:
         sure = bool(near(right, given[order], SAME).all())
         return [Explanation("transposed", WHOLE, agree=sample.prepared.size, sure=sure)]
     if not wanted:
-        number = sample.single or trial.prepared.problem.kind == "directional"
+        number = sample.single or trial.prepared.problem.direction
         names = ("not_a_number", "not_a_formula") if number else ("not_a_formula", "not_a_number")
         return [Explanation(name, WHOLE, rank, agree=sample.prepared.size)
                 for rank, name in enumerate(names)]
-    if trial.prepared.problem.kind == "hessian" and len(nodes) == len(reference.wrt):
+    if reference.axes == 2 and len(nodes) == len(reference.wrt):
         found = _gradient(sample, trial, given)
         if found:
             return found

@@ -64,7 +64,7 @@ def name(prepared: PreparedProblem, found: list[Explanation], result: dict[str, 
     result["mistake"] = first.name
     result["also"] = [n for n in dict.fromkeys(names) if n != first.name][:MOST]
     result["confidence"] = confidence(
-        found, prepared.single, prepared.single or prepared.problem.kind == "tangent")
+        found, prepared.single, prepared.single or prepared.reference.kind.line)
     told = result["hint"] = sentence(_derivation(prepared), first)
     result["message"] = f"{told}; {result['message']}" if result["message"] else told
 
@@ -95,7 +95,8 @@ def _of_values(prepared: PreparedProblem, trial: Trial, deadline: float) -> list
     givens = [AnswerComponent(trial, sample, c) for c in range(len(prepared.reference.nodes))]
     wrong = _wrong(trial, len(givens))
     found = [] if trial.comparison is not None else [
-        Explanation("not_a_number", WHOLE, -6.0, agree=prepared.size, detail={"formula": "1"})]
+        Explanation("not_a_number", WHOLE, -6.0, agree=prepared.size, detail={
+            "sentence": "the point was not put in: {number} asked for"})]
     found += answers.rearranged(sample, givens, prepared.reference.shape, wrong)
     found += _misread(prepared, sample, givens)
     each: list[list[Explanation]] = []
@@ -137,7 +138,7 @@ def _of_component(prepared: PreparedProblem, trial: Trial, sample: Sample, given
     if all(f.level == LEFT for f in found):
         found = _doubles(prepared, sample, given.c).hits(given) + found
     if not found:
-        if _derivation(prepared).linear:
+        if prepared.reference.kind.linear:
             found = sums(table, given)
         if not found and thread_time() < deadline:
             found = _pairs(prepared, sample, given.c).hits(given)
@@ -169,7 +170,7 @@ def _kept(prepared: PreparedProblem, key: Any, make: Callable[[], Made]) -> Made
 
 def _derivation(prepared: PreparedProblem) -> AnswerDerivation:
     return _kept(prepared, "derivation",
-                 lambda: AnswerDerivation(prepared.reference, prepared.problem))
+                 lambda: AnswerDerivation(prepared.reference))
 
 
 def _sample(prepared: PreparedProblem) -> Sample:
@@ -184,7 +185,7 @@ def _table(prepared: PreparedProblem, sample: Sample, c: int) -> WrongAnswers:
     def make() -> WrongAnswers:
         derivation = _derivation(prepared)
         made = whole(derivation, c) + in_degrees(derivation, c)
-        if prepared.problem.kind == "tangent":
+        if prepared.reference.kind.line:
             made += other_lines(derivation)
         elif sample.single:
             made += other_points(derivation, c)

@@ -8,10 +8,9 @@ from gradcli.formulas.rounding import UNIT, Values
 from gradcli.homework.checking.answered import Answered
 from gradcli.homework.checking.compare import Comparison, Side
 from gradcli.homework.mistakes.derivation import BETWEEN, EVERYWHERE, SITE, WHOLE, Explanation
-from gradcli.homework.mistakes.rules import MIDDLE_LOST
+from gradcli.homework.mistakes.rules import SENTENCES
 from gradcli.homework.mistakes.sample import LEAST, evaluated, near, rows, taken
 from gradcli.homework.mistakes.site import Site, outer
-from gradcli.homework.mistakes.words import BOTH_VARY, OF_POWERS, RULES, SENTENCES
 from gradcli.ops.table.elementwise import add, divide, multiply, negative, power, subtract
 from gradcli.ops.text import ADDED, ATOM, MULTIPLIED, PATTERNS, POWER, inside
 
@@ -22,18 +21,30 @@ if TYPE_CHECKING:
 
     from gradcli.formulas.nodes import Formula
     from gradcli.homework.checking.prepared import PreparedProblem
-    from gradcli.homework.checking.reference import Reference
+    from gradcli.homework.checking.problem import Reference
     from gradcli.homework.checking.trial import Trial
     from gradcli.homework.mistakes.derivation import AnswerDerivation
     from gradcli.homework.mistakes.sample import Sample
     from gradcli.lang.paper.answer import Reading
 
+SLOPES = {
+    "sin": "cos u", "cos": "-sin u", "tan": "sec^2 u", "sec": "sec u tan u",
+    "csc": "-csc u cot u", "cot": "-csc^2 u", "sinh": "cosh u", "cosh": "sinh u",
+    "tanh": "sech^2 u", "sech": "-sech u tanh u", "csch": "-csch u coth u", "coth": "-csch^2 u",
+    "asin": "1/sqrt(1 - u^2)", "acos": "-1/sqrt(1 - u^2)", "atan": "1/(1 + u^2)",
+    "acot": "-1/(1 + u^2)", "asec": "1/(|u| sqrt(u^2 - 1))", "acsc": "-1/(|u| sqrt(u^2 - 1))",
+    "asinh": "1/sqrt(u^2 + 1)", "acosh": "1/sqrt(u^2 - 1)", "atanh": "1/(1 - u^2)"}
 """Derivatives by u of the functions whose rules are learnt by heart."""
+OF_POWERS = {"power_rule_on_exponential": "(c^u)' is c^u ln(c) u'",
+             "exponential_rule_on_power": "(u^n)' is n u^(n-1) u'"}
+BOTH_VARY = "(u^v)' is u^v (v' ln u + v u'/u)"
+
 
 def sentence(derivation: AnswerDerivation, found: Explanation) -> str:
     """Return the sentence for the student about an explanation."""
     values = {**_places(derivation, found), **_details(found)}
-    text = _special(derivation, found) or SENTENCES[found.name]
+    text = found.detail.get("sentence") or (
+        found.rule is not None and found.rule.sentence) or SENTENCES[found.name]
     if values.get("inner") == "1":
         text = text.removesuffix(", and multiply by {inner}")
     message = "looks like " + text.format_map(_Texts(values))
@@ -66,68 +77,6 @@ def _details(found: Explanation) -> dict[str, str]:
     return made
 
 
-def _special(derivation: AnswerDerivation, found: Explanation) -> str | None:
-    """Return a sentence that depends on more than the name, None where the name is enough."""
-    if derivation.problem.kind == "tangent":
-        return _of_tangent(derivation, found)
-    if found.name == "rounded_constant" and found.level == WHOLE:
-        return "this is near, but not near enough: round at the end only" + (
-            ", to 3 digits or more" if derivation.problem.tolerance is None else "")
-    if found.name == "not_a_number" and "formula" in found.detail:
-        return "the point was not put in: {number} asked for"
-    if found.name == "sign_error" and "direction" in found.detail:
-        return "a minus sign of the direction was lost"
-    if found.name == "sign_error" and found.site is None:
-        return "the sign is wrong: this is minus the right answer"
-    if found.rule is not None and found.rule.wrong is MIDDLE_LOST:
-        return "the inner derivative of {piece} lacks a factor: it is {inner}"
-    if found.name == "constant_factor_dropped" and "ratio" in found.detail:
-        return "a constant factor is missing: this is the right derivative times {k}"
-    if found.name == "not_a_formula" and "number" in found.detail:
-        return "a formula is asked for, and this is a number"
-    if found.name == "missing_term" and "piece" in found.detail:
-        return "this is {piece}"
-    if "directional" in found.detail:
-        return "the derivatives were added up: multiply each by its component of the unit vector"
-    if "parametric" in found.detail:
-        return {"missing_chain_factor": "the division by {inner} is missing",
-                "quotient_of_derivatives": "the second derivatives were divided: differentiate the"
-                    " slope once more, and divide by the speed",
-                "product_of_derivatives": "the derivatives were multiplied: divide the second by"
-                    " the first"}[found.name]
-    if found.name == "wrong_order" and found.detail.get("order") == "other":
-        return "the division by the speed is missing"
-    if found.name == "evaluated_at_wrong_point" and "what" in found.detail:
-        return "this is {what}"
-    return None
-
-
-def _of_tangent(derivation: AnswerDerivation, found: Explanation) -> str | None:
-    """Return a sentence on lines and planes, where the answer is not a derivative."""
-    one = len(derivation.reference.wrt) == 1
-    what = "line" if one else "plane"
-    if found.name == "constant_added" and isinstance(found.detail["k"], float):
-        k = found.detail["k"]
-        return (f"the slope{' is' if one else 's are'} right, but the {what} lies {abs(k):.6g} too"
-                f" {'high' if k > 0 else 'low'}")
-    if found.name == "reciprocal_of_derivative":
-        return ("this is the normal, at a right angle to the tangent" if "normal" in found.detail
-                else "the slope is upside down: turn it over")
-    if found.name == "sign_error" and "slope" in found.detail:
-        return f"the slope{'' if one else 's'} ha{'s' if one else 've'} the wrong sign"
-    if found.name == "not_a_formula" and "slope" in found.detail:
-        return "this is only the slope: the equation of the line is asked for"
-    if "number" in found.detail:
-        return f"this is a number: the equation of the {what} is asked for"
-    if found.name == "sign_error" and found.site is None:
-        return "the sign is wrong: this is minus the right answer"
-    if "what" in found.detail:
-        return "this is {what}"
-    if found.name == "missing_term" and "piece" in found.detail:
-        return "this is {piece}"
-    return None
-
-
 def _places(derivation: AnswerDerivation, found: Explanation) -> dict[str, str]:
     """Return the texts of the operation that was differentiated wrongly, and of its parts."""
     reference = derivation.reference
@@ -149,8 +98,8 @@ def _places(derivation: AnswerDerivation, found: Explanation) -> dict[str, str]:
             lost = site.w if kept is not None and site.tu is not None and (
                 kept.number == site.tu.number) else site.u
             nodes["term"] = lost.number
-    if site.op.name in RULES:
-        values["rule"] = f"({site.op.name} u)' is {RULES[site.op.name]} u'"
+    if site.op.name in SLOPES:
+        values["rule"] = f"({site.op.name} u)' is {SLOPES[site.op.name]} u'"
     if found.name in OF_POWERS:
         both = site.tu is not None and site.tw is not None
         values["rule"] = BOTH_VARY if both else OF_POWERS[found.name]

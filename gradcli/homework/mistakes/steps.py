@@ -8,7 +8,8 @@ and the rows of all its wrong sweeps replace them at once.
 from __future__ import annotations
 
 from gradcli.base.lazy import np
-from gradcli.homework.mistakes.derivation import EVERYWHERE, PAIR, SITE, SLOPE, Explanation
+from gradcli.homework.checking.problem import SLOPE, is_solved, solved
+from gradcli.homework.mistakes.derivation import EVERYWHERE, PAIR, SITE, Explanation
 from gradcli.homework.mistakes.sample import evaluated
 from gradcli.homework.mistakes.sweeps import WrongTangents, at_all_sites
 from gradcli.ops.table.elementwise import add, multiply, subtract
@@ -17,13 +18,14 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from gradcli.homework.mistakes.derivation import AnswerDerivation, Step
+    from gradcli.homework.checking.problem import Differentiation
+    from gradcli.homework.mistakes.derivation import AnswerDerivation
     from gradcli.homework.mistakes.rules import Rule
     from gradcli.homework.mistakes.sample import Sample
     from gradcli.homework.mistakes.sweeps import Key
 
     Made = tuple[list[Explanation], Any]
-    Pair = tuple[Step, Key, Key]
+    Pair = tuple[Differentiation, Key, Key]
 
 MAX_PAIRS = 2_000
 MAX_NODES = 6_000
@@ -42,38 +44,37 @@ class Steps:
         self.c = c
         self._formula = derivation.reference.formula
         steps = list(dict.fromkeys(derivation.steps(c)))
-        all_last = derivation.problem.kind in ALL_LAST and derivation.problem.order == 1
-        self.last = steps if all_last else steps[-1:]
+        self.last = steps if len(derivation.reference.by(c)) == 1 else steps[-1:]
         self.earlier = [s for s in steps if s not in self.last]
-        self._rows = {step: [self._rows_of(step, p) for p, _ in ENDS] if _is_open(step) else
+        self._rows = {step: [self._rows_of(step, p) for p, _ in ENDS] if is_solved(step) else
                       [self._rows_of(step, 0.0)] for step in self.last}
         self._node = derivation.component(c, self._placeholder)
 
-    def _name(self, step: Step) -> str:
+    def _name(self, step: Differentiation) -> str:
         return f"step {self.last.index(step)}"
 
-    def _placeholder(self, step: Step) -> int:
-        """Return a name for a derivative; of an equation for dy/dx, an expression linear in it."""
+    def _placeholder(self, step: Differentiation) -> int:
+        """Return a name for a derivative; of an equation, dy/dx from its tangent at two slopes."""
         formula = self._formula
         if step not in self.last:
             return self.derivation.right(step)
         name = self._name(step)
-        if not _is_open(step):
+        if not is_solved(step):
             return formula.leaf(name)
         low, high = [formula.leaf(f"{name} {end}") for _, end in ENDS]
-        return formula.share(add, (low, formula.share(multiply, (
-            formula.leaf(SLOPE), formula.share(subtract, (high, low))))))
+        return solved(formula, formula.share(add, (low, formula.share(multiply, (
+            formula.leaf(SLOPE), formula.share(subtract, (high, low)))))))
 
-    def _rows_of(self, step: Step, p: float) -> WrongTangents:
+    def _rows_of(self, step: Differentiation, p: float) -> WrongTangents:
         formula, sample = self._formula, self.sample
         inputs: dict[str, Any]
-        if self.derivation.problem.kind == "tangent":  # only the slopes at the point matter
+        if self.derivation.reference.kind.line:  # only the slopes at the point matter
             points = 1
             inputs = {**dict.fromkeys(sample.inputs, 1.0), **self.derivation.problem.at}
         else:
             points = len(sample.columns)
             inputs = {**sample.inputs, SLOPE: np.full(points, p)}
-        known: dict[int, Any] = {} if _is_open(step) or points == 1 else dict(sample.known)
+        known: dict[int, Any] = {} if is_solved(step) or points == 1 else dict(sample.known)
 
         def values(nodes: list[int]) -> dict[int, Any]:
             evaluated(formula, nodes, inputs, known)
@@ -81,7 +82,7 @@ class Steps:
 
         return WrongTangents(self.derivation.sweeps(step), values, points)
 
-    def _finished(self, rows: dict[Step, list[Any]]) -> Any:
+    def _finished(self, rows: dict[Differentiation, list[Any]]) -> Any:
         """Return the values of the component, given rows for derivatives; the others are right."""
         count = max([len(values[0]) for values in rows.values()])
         inputs: dict[str, Any] = dict(self.sample.inputs)
@@ -89,7 +90,7 @@ class Steps:
             name = self._name(step)
             values = rows.get(step) or [r.right for r in self._rows[step]]
             for (_, end), value in zip(ENDS, values, strict=False):
-                inputs[f"{name} {end}" if _is_open(step) else name] = value
+                inputs[f"{name} {end}" if is_solved(step) else name] = value
         known = dict(self.sample.known)
         made, = evaluated(self._formula, [self._node], inputs, known)
         return np.broadcast_to(made, (count, len(self.sample.columns)))
@@ -106,7 +107,7 @@ class Steps:
         return self._each({step: [r.doubles() for r in rows]
                            for step, rows in self._rows.items()}, PAIR)
 
-    def _each(self, made: dict[Step, list[tuple[list[Key], Any]]], level: int) -> Made:
+    def _each(self, made: dict[Differentiation, list[tuple[list[Key], Any]]], level: int) -> Made:
         """Return explanations by each key, and their values.
 
         made: for each derivative and each of its ends, keys and rows. level: of the explanations.
@@ -166,7 +167,7 @@ class Steps:
             for rule, site, tangent in derivation.sweeps(step).singles():
                 if len(formula.ops) > limit:
                     return found
-                wrong = derivation.or_zero(tangent)
+                wrong = derivation.derivative(step, tangent)
                 found.append(Explanation(rule.name, SITE, rule.rank + 0.5, step=step, site=site,
                                          rule=rule, node=derivation.component(
                                              c, _instead(derivation, step, wrong))))
@@ -180,16 +181,8 @@ class Steps:
         return found
 
 
-ALL_LAST = frozenset(("gradient", "jacobian", "directional", "tangent", "parametric", "value"))
-"""Kinds that differentiate nothing twice where the order is 1."""
-
-
-def _is_open(step: Step) -> bool:
-    """Return whether a derivative still contains dy/dx, for which it will be solved."""
-    return step[2] is not None and step[2][2]
-
-
-def _by_rule(level: int, rank: float, step: Step, key: Key, joint: bool = False) -> Explanation:
+def _by_rule(level: int, rank: float, step: Differentiation, key: Key, joint: bool = False
+             ) -> Explanation:
     """Return the explanation by a rule at a site; of two mistakes there, by both."""
     rule, site = key
     second = rule.second
@@ -209,19 +202,19 @@ def _joined(values: list[Any], sample: Sample) -> Any:
     return np.concatenate(values) if values else np.empty((0, len(sample.columns)))
 
 
-def pair(step: Step, one: Key, other: Key) -> Explanation:
+def pair(step: Differentiation, one: Key, other: Key) -> Explanation:
     """Return the explanation by two rules used wrongly, the likelier mistake first."""
     first, second = [Explanation(rule.name, SITE, rule.rank, step=step, site=site, rule=rule)
                      for rule, site in sorted((one, other), key=lambda key: key[0].rank)]
     return first.replaced(level=PAIR, rank=first.rank + second.rank, also=second)
 
 
-def _instead(derivation: AnswerDerivation, step: Step, wrong: int) -> Any:
+def _instead(derivation: AnswerDerivation, step: Differentiation, wrong: int) -> Any:
     return lambda s: wrong if s == step else derivation.right(s)
 
 
 def _at_all(derivation: AnswerDerivation, rules: tuple[Rule, ...]) -> Any:
-    return lambda s: derivation.or_zero(derivation.sweeps(s).everywhere(rules))
+    return lambda s: derivation.derivative(s, derivation.sweeps(s).everywhere(rules))
 
 
 def node_of(derivation: AnswerDerivation, c: int, found: Explanation) -> int:
@@ -237,13 +230,14 @@ def node_of(derivation: AnswerDerivation, c: int, found: Explanation) -> int:
     rule, site = found.rule, found.site
     if found.joint:
         return derivation.component(
-            c, lambda s: derivation.or_zero(derivation.sweeps(s).single(rule, site)))
+            c, lambda s: derivation.derivative(s, derivation.sweeps(s).single(rule, site)))
     other = found.also
     if found.level == PAIR and other is not None and other.site != site:
         assert other.rule is not None
         assert other.site is not None
         first, second = sorted(((rule, site), (other.rule, other.site)), key=lambda key: key[1])
-        return derivation.component(c, _instead(derivation, step, derivation.or_zero(
-            derivation.sweeps(step).pair(first, second))))
+        tangent = derivation.sweeps(step).pair(first, second)
+    else:
+        tangent = derivation.sweeps(step).single(rule, site)
     return derivation.component(c, _instead(
-        derivation, step, derivation.or_zero(derivation.sweeps(step).single(rule, site))))
+        derivation, step, derivation.derivative(step, tangent)))

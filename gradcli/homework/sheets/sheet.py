@@ -25,7 +25,8 @@ import os
 import re
 
 from gradcli.base.errors import Diagnostic, GradcliError, Source
-from gradcli.homework.checking.problem import DEFAULTS, READERS, Problem, from_fields
+from gradcli.homework.checking.fields import READERS, from_fields
+from gradcli.homework.checking.problem import DEFAULTS, Problem
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

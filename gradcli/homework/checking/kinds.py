@@ -1,0 +1,407 @@
+"""The kinds of homework problems, a row each: what is asked for, how students get there, and which
+answers to another question they give.
+
+A row names the functions that derive a component and its shape, those that make wrong answers of
+the kind alone, and the one that judges what stands on the left of an answer (`Kind`).
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from math import hypot
+
+from gradcli.base.errors import error
+from gradcli.formulas.nodes import Tangents
+from gradcli.homework.checking.problem import SLOPE, Kind, refused, slope, solved, weighted
+from gradcli.lang.paper.left import claim
+from gradcli.ops.table.elementwise import add, divide, multiply, negative, subtract
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from gradcli.homework.checking.problem import Differentiator, Mistaken, Reference
+    from gradcli.lang.paper.left import Claim
+
+MAX_NODES = 80
+"""So many nodes at most are made for derivatives of other orders."""
+HIGHEST = 4
+"""The highest other order that an answer is compared with."""
+ORDINALS = ("", "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
+
+
+# ---- variables and shapes ----------------------------------------------------------------------
+
+
+def repeatedly(reference: Reference, c: int) -> tuple[str, ...]:
+    return reference.wrt[:1] * reference.problem.order
+
+
+def each(reference: Reference, c: int) -> tuple[str, ...]:
+    return (reference.wrt[c % len(reference.wrt)],)
+
+
+def repeatedly_or_each(reference: Reference, c: int) -> tuple[str, ...]:
+    return (repeatedly if len(reference.wrt) == 1 else each)(reference, c)
+
+
+def in_turn(reference: Reference, c: int) -> tuple[str, ...]:
+    """Return all variables: by x, y is the mixed second derivative."""
+    return reference.wrt if len(reference.wrt) > 1 else repeatedly(reference, c)
+
+
+def pairs(reference: Reference, c: int) -> tuple[str, ...]:
+    row, column = divmod(c, len(reference.wrt))
+    return reference.wrt[row], reference.wrt[column]
+
+
+def vector(reference: Reference) -> tuple[int, ...]:
+    return (len(reference.wrt),)
+
+
+def number_or_vector(reference: Reference) -> tuple[int, ...]:
+    return () if len(reference.wrt) == 1 else vector(reference)
+
+
+def matrix(reference: Reference) -> tuple[int, ...]:
+    return len(reference.functions), len(reference.wrt)
+
+
+def square(reference: Reference) -> tuple[int, ...]:
+    return len(reference.wrt), len(reference.wrt)
+
+
+# ---- derivatives -------------------------------------------------------------------------------
+
+
+def derivatives(reference: Reference, c: int, beyond: int | None = None) -> Mistaken:
+    """Yield the function itself, its derivatives of other orders and by other variables, and 1 over
+    the right one.
+
+    beyond: the number of higher orders; by default up to the fourth.
+    """
+    formula, d, f = reference.formula, reference.nodes[c], reference.function(c)
+    names = reference.by(c)
+    yield "answered_original", f, {}
+    yield from _orders(reference, f, names, HIGHEST if beyond is None else len(names) + beyond)
+    yield from _variables(reference, f, names)
+    if formula.value(d) is None:
+        yield "reciprocal_of_derivative", formula.share(divide, (formula.number(1.0), d)), {}
+
+
+def _orders(reference: Reference, f: int, names: tuple[str, ...], highest: int) -> Mistaken:
+    formula = reference.formula
+    limit = len(formula.ops) + MAX_NODES
+    if len(set(names)) > 1:
+        for name in dict.fromkeys(names):
+            yield "wrong_order", slope(formula, f, name), {"order": "first", "by": f" by {name}"}
+        return
+    node, name = f, names[0]
+    for order in range(1, highest + 1):
+        node = slope(formula, node, name)
+        if order != len(names):
+            yield "wrong_order", node, {"order": ordinal(order)}
+        if len(formula.ops) > limit:
+            return
+
+
+def ordinal(order: int) -> str:
+    """Return an order in words."""
+    return ORDINALS[order] if order < len(ORDINALS) else f"{order}th"
+
+
+def _variables(reference: Reference, f: int, names: tuple[str, ...]) -> Mistaken:
+    formula = reference.formula
+    if len(set(names)) > 1:
+        for name in names:
+            yield "wrong_variable", slope(formula, f, name, len(names)), {"variable": (
+                f"{name}, {len(names)} times: asked for is the one by {', then '.join(names)}")}
+        return
+    others = [n for n in formula.leaves([f]) if n not in names]
+    for other in others:
+        yield "wrong_variable", slope(formula, f, other, len(names)), {"variable": other}
+    free = [n for n in others if n not in reference.problem.parameters]
+    if len(names) == 1:
+        for chosen in [free] if len(free) < 2 else [free, *([n] for n in free)]:
+            if chosen:
+                yield "other_variable_not_constant", weighted(formula, [
+                    slope(formula, f, n) for n in (names[0], *chosen)],
+                    [1.0] * (len(chosen) + 1)), {"variable": " and ".join(chosen)}
+
+
+def left_of_derivatives(said: Claim, reference: Reference) -> str:
+    """Describe a derivative of another order, by other variables or of another function."""
+    problem, wrt, wanted = reference.problem, reference.wrt, reference.by()
+    assert said.order is not None
+    if reference.shape:
+        if said.order != len(wanted) and (said.by or len(wanted) > 1 or said.order > 1):
+            return f"the {ordinal(said.order)} derivative"
+        return f"the derivative by {' and '.join(said.by)} alone" if said.by else ""
+    if said.order != len(wanted):
+        return f"the {ordinal(said.order)} derivative, not the {ordinal(len(wanted))}"
+    if said.by and sorted(said.by) != sorted(wanted):
+        of = f" of {problem.dependent}" if problem.dependent else ""
+        return f"{_derivative(said)}, not{of} by {', '.join(wanted)}"
+    if said.of in wrt or (said.of in reference.variables and said.of != problem.dependent):
+        return f"a derivative of {said.of}"
+    named = claim(reference.reading.sides, reference.names)
+    of = named.of if named is not None and named.order is None and named.at else ""
+    if of and said.of not in ("", of, "y"):
+        return f"a derivative of {said.of}, not of {of}"
+    return ""
+
+
+def _derivative(said: Claim) -> str:
+    of = f" of {said.of}" if said.of in ("x", "y") else ""
+    return f"a derivative{of} by {', '.join(said.by)}" if said.by else f"a derivative{of}"
+
+
+def left_of_any(said: Claim, reference: Reference) -> str:
+    return ""
+
+
+# ---- derivatives along a direction -------------------------------------------------------------
+
+
+def _check_direction(reference: Reference) -> None:
+    direction = reference.problem.direction
+    if len(direction) != len(reference.wrt):
+        raise refused(f"the direction has {len(direction)} components for"
+                      f" {len(reference.wrt)} variables", "write one number a variable")
+    if not hypot(*direction):
+        raise refused("the direction is 0", "write direction = [3, 4]")
+
+
+def _length(reference: Reference) -> float:
+    """Return the number that a direction is divided by."""
+    problem = reference.problem
+    return hypot(*problem.direction) if problem.normalize else 1.0
+
+
+def _directional(reference: Reference, c: int, d: Differentiator) -> int:
+    formula, length = reference.formula, _length(reference)
+    total = weighted(formula, [d((reference.functions[0], n, None)) for n in reference.wrt],
+                     reference.problem.direction)
+    return formula.share(divide, (total, formula.number(length))) if length != 1 else total
+
+
+def _mistaken_directions(reference: Reference, c: int) -> Mistaken:
+    formula, d, direction = reference.formula, reference.nodes[0], reference.problem.direction
+    yield "answered_original", reference.functions[0], {}
+    length = _length(reference)
+    if length != 1:
+        for op in (multiply, divide):
+            yield "direction_not_normalised", formula.share(
+                op, (d, formula.number(length))), {"length": f"{length:g}"}
+    slopes = reference.slopes()
+    if min(direction) < 0:
+        along = weighted(formula, slopes, [abs(v) for v in direction])
+        yield "sign_error", formula.share(divide, (along, formula.number(length))), {
+            "sentence": "a minus sign of the direction was lost"}
+    yield "components_summed", weighted(formula, slopes, [1.0] * len(slopes)), {
+        "sentence": "the derivatives were added up: multiply each by its component of the unit"
+        " vector"}
+    for name, node in zip(reference.wrt, slopes, strict=True):
+        yield "missing_term", node, {"sentence": f"this is the derivative by {name} alone"}
+
+
+def _left_of_directional(said: Claim, reference: Reference) -> str:
+    along = said.operator == "D" or not said.by or not set(said.by) <= set(reference.wrt)
+    return "" if along else f"the derivative by {said.by[0]} alone"  # type: ignore[index]
+
+
+# ---- implicit functions ------------------------------------------------------------------------
+
+
+def _check_dependent(reference: Reference) -> None:
+    dependent = reference.problem.dependent
+    if reference.formula.value(reference.quotient()[1]) == 0:
+        raise refused(f"the equation does not depend on `{dependent}`",
+                      f"write an equation with {dependent}")
+
+
+def _implicit(reference: Reference, c: int, d: Differentiator) -> int:
+    """Return dy/dx of F(x, y) = 0; higher orders differentiate that along the curve."""
+    name, dependent = reference.wrt[0], reference.problem.dependent
+    assert reference.constraint is not None
+    first = found = d((reference.constraint, name,
+                       (dependent, reference.formula.leaf(SLOPE), True)))
+    for _ in range(reference.problem.order - 1):
+        found = d((found, name, (dependent, first, False)))
+    return found
+
+
+def _mistaken_equations(reference: Reference, c: int) -> Mistaken:
+    formula = reference.formula
+    by_x, by_y = reference.quotient()
+    right = formula.share(divide, (by_x, by_y))
+    if reference.problem.order > 1:
+        yield "wrong_order", formula.share(negative, (right,)), {"order": "first"}
+        return
+    yield "implicit_sign", right, {}
+    inverted = formula.share(divide, (by_y, by_x))
+    yield "implicit_inverted", formula.share(negative, (inverted,)), {}
+    yield "implicit_inverted", inverted, {}
+    yield "implicit_missing_dydx", formula.share(add, (by_x, by_y)), {}
+    yield "implicit_missing_dydx", by_x, {}
+    yield from _dydx_lost(reference)
+
+
+def _dydx_lost(reference: Reference) -> Mistaken:
+    """Yield answers without dy/dx at one of the operations on y, which has the tangent 1 there."""
+    formula, dependent, f = reference.formula, reference.problem.dependent, reference.constraint
+    assert f is not None
+    y, one = formula.leaf(dependent), formula.number(1.0)
+    for k in formula.needed([f]):
+        args = formula.args[k]
+        if formula.ops[k] is None or y not in args:
+            continue
+        lost = formula.leaf(f"{dependent} here")
+        node = formula.substituted(f, {k: formula.substituted(k, {y: lost})})
+        total = Tangents(formula, {
+            reference.wrt[0]: one, dependent: formula.leaf(SLOPE),
+            f"{dependent} here": one}).of(node)
+        if total is not None:
+            made = solved(formula, formula.substituted(total, {lost: y}))
+            yield "implicit_missing_dydx", made, {}
+
+
+# ---- curves with a parameter -------------------------------------------------------------------
+
+
+def _check_coordinates(reference: Reference) -> None:
+    if len(reference.functions) != 2:
+        raise refused(f"a parametric curve has two components, not {len(reference.functions)}",
+                      "write function = [cos(t), sin(t)]")
+
+
+def _parametric(reference: Reference, c: int, d: Differentiator) -> int:
+    """Return dy/dx of a curve (x(t), y(t)); higher orders divide by x'(t) once more."""
+    name = reference.wrt[0]
+    x, found = reference.functions
+    speed = d((x, name, None))
+    for _ in range(reference.problem.order):
+        found = reference.formula.share(divide, (d((found, name, None)), speed))
+    return found
+
+
+def _mistaken_curves(reference: Reference, c: int) -> Mistaken:
+    formula, order, t = reference.formula, reference.problem.order, reference.wrt[0]
+    x, y = [slope(formula, f, t) for f in reference.functions]
+    first = formula.share(divide, (y, x))
+    inner = {"inner": f"d{'x' if t != 'x' else 'u'}/d{t}",
+             "sentence": "the division by {inner} is missing"}
+    yield "reciprocal_of_derivative", formula.share(divide, (x, y)), {}
+    if order == 1:
+        yield "missing_chain_factor", y, inner
+        yield "wrong_variable", x, {"variable": t}
+        yield "product_of_derivatives", formula.share(multiply, (x, y)), {
+            "sentence": "the derivatives were multiplied: divide the second by the first"}
+        return
+    yield "wrong_order", first, {"order": "first"}
+    downs, ups = [slope(formula, f, t, order) for f in reference.functions]
+    yield "quotient_of_derivatives", formula.share(divide, (ups, downs)), {
+        "sentence": "the second derivatives were divided: differentiate the slope once more, and"
+        " divide by the speed"}
+    yield "missing_chain_factor", slope(formula, first, t), inner
+    yield "wrong_order", ups, {"sentence": "the division by the speed is missing"}
+
+
+def _left_of_curve(said: Claim, reference: Reference) -> str:
+    wanted = reference.by()
+    assert said.order is not None
+    if said.order != len(wanted):
+        return f"the {ordinal(said.order)} derivative, not the {ordinal(len(wanted))}"
+    # Its coordinates may have any names.
+    if said.of == "x" or (said.by and (set(said.by) & {*reference.wrt, "y"})):
+        return f"{_derivative(said)}, not dy/dx"
+    return ""
+
+
+# ---- tangents ----------------------------------------------------------------------------------
+
+
+def _check_point(reference: Reference) -> None:
+    missing = [n for n in reference.wrt if n not in reference.problem.at]
+    if missing:
+        raise error("E0702", f"`at` gives `{missing[0]}` no value",
+                    help=f"write at = {{{missing[0]} = 2}}")
+
+
+def _tangent(reference: Reference, c: int, d: Differentiator) -> int:
+    here = at_point(reference)
+    return line(reference, [reference.formula.substituted(
+        d((reference.functions[0], n, None)), here) for n in reference.wrt])
+
+
+def at_point(reference: Reference) -> dict[int, int]:
+    """Return the variables' nodes, and those of their values at the point of a tangent."""
+    formula = reference.formula
+    return {formula.leaf(n): formula.number(reference.problem.at[n]) for n in reference.wrt}
+
+
+def line(reference: Reference, slopes: list[int]) -> int:
+    """Return the line or plane f(a) + m (x - a) with given slopes m."""
+    formula = reference.formula
+    total = formula.substituted(reference.functions[0], at_point(reference))
+    for name, steep in zip(reference.wrt, slopes, strict=True):
+        total = formula.share(add, (total, _rise(reference, name, steep)))
+    return total
+
+
+def _rise(reference: Reference, name: str, steep: int) -> int:
+    formula = reference.formula
+    return formula.share(multiply, (steep, formula.share(subtract, (
+        formula.leaf(name), formula.number(reference.problem.at[name])))))
+
+
+def _mistaken_lines(reference: Reference, c: int) -> Mistaken:
+    formula = reference.formula
+    slopes = reference.slopes()
+    yield "answered_original", reference.functions[0], {}
+    yield "slope_not_evaluated", line(reference, slopes), {}
+    here = at_point(reference)
+    for node in slopes if len(slopes) == 1 else []:
+        yield "slope_not_evaluated", node, {}
+        steep = formula.substituted(node, here)
+        yield "missing_term", _rise(reference, reference.wrt[0], steep), {
+            "sentence": "this is the line without f(a)"}
+        for above, sentence in (
+                (-1.0, "this is the normal, at a right angle to the tangent"),
+                (1.0, "the slope is upside down: turn it over")):
+            yield "reciprocal_of_derivative", line(reference, [formula.share(
+                divide, (formula.number(above), steep))]), {"sentence": sentence}
+    turned = [formula.share(negative, (formula.substituted(s, here),)) for s in slopes]
+    yield "sign_error", line(reference, turned), {
+        "sentence": f"the slope{' has' if len(slopes) == 1 else 's have'} the wrong sign"}
+
+
+def _left_of_line(said: Claim, reference: Reference) -> str:
+    return "a derivative, not the tangent"
+
+
+# ---- the table ---------------------------------------------------------------------------------
+
+DERIVATIVE = "derivative"
+"""The kind of a problem that says nothing else."""
+GRADIENT = "gradient"
+"""The kind of one that names several variables."""
+
+ROWS = (
+    Kind(DERIVATIVE, repeatedly, derivatives, left_of_derivatives, single=True,
+         unlikely=("wrong_variable",)),     # of one variable, few differentiate by a constant
+    Kind("value", repeatedly_or_each, partial(derivatives, beyond=1),   # one number equals much
+         left_of_derivatives, shape=number_or_vector, needs="at"),
+    Kind("partial", in_turn, derivatives, left_of_derivatives),
+    Kind(GRADIENT, each, derivatives, left_of_derivatives, shape=vector),
+    Kind("jacobian", each, derivatives, left_of_any, function="several", shape=matrix),
+    Kind("hessian", pairs, derivatives, left_of_derivatives, shape=square),
+    Kind("directional", each, _mistaken_directions, _left_of_directional, own="direction",
+         own_help="the kind of a derivative along one is directional", needs="direction",
+         component=_directional, check=_check_direction),
+    Kind("implicit", repeatedly, _mistaken_equations, left_of_derivatives, function="equation",
+         single=True, own="dependent", component=_implicit, check=_check_dependent, linear=False),
+    Kind("parametric", repeatedly, _mistaken_curves, _left_of_curve, function="curve", single=True,
+         component=_parametric, check=_check_coordinates, linear=False),
+    Kind("tangent", each, _mistaken_lines, _left_of_line, needs="at", component=_tangent,
+         check=_check_point, line=True, unlikely=("missing_term", "reciprocal_of_derivative")),
+)
+KINDS = {kind.name: kind for kind in ROWS}
