@@ -166,12 +166,13 @@ def names(problem: Problem, vector: bool, others: Sequence[str] = (), wrt: Seque
     if found is None:
         if len(_names) >= MAX_NAMES:
             _names.clear()
-        found = _names[key] = ProblemNames(key[0], log=problem.log, decimal_comma=problem.decimal_comma,
-                                    vector=vector, fixed=fixed)
+        found = _names[key] = ProblemNames(
+            key[0], log=problem.log, decimal_comma=problem.decimal_comma, vector=vector,
+            fixed=fixed)
     return found
 
 
-# ProblemNames know the words that they met; most problems have the same.
+# Names know the words that they met; most problems have the same.
 MAX_NAMES = 64
 _names: dict[Any, ProblemNames] = {}
 
