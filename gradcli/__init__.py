@@ -51,19 +51,11 @@ __all__ = ["ops", *_HOMES, *_OPERATIONS]
 
 
 def __getattr__(name: str) -> object:
-    from importlib import import_module
-
-    home = _HOMES.get(name)
-    value: object
-    if home is not None:
-        value = getattr(import_module(f"gradcli.{home}"), name)
-    elif name in _OPERATIONS:
-        value = getattr(import_module("gradcli.ops"), name)
-    elif name == "ops":
-        value = import_module("gradcli.ops")
-    else:
+    home = "ops" if name == "ops" or name in _OPERATIONS else _HOMES.get(name)
+    if home is None:    # asked for `from gradcli import questions` as well
         raise AttributeError(f"module 'gradcli' has no attribute '{name}'")
-    globals()[name] = value
+    module: object = __import__(f"gradcli.{home}", fromlist=["_"])
+    globals()[name] = value = module if name == "ops" else getattr(module, name)
     return value
 
 

@@ -173,8 +173,9 @@ def decode(data: bytes, name: str) -> Source:
             "E0602", f"`{name}` is larger than {MAX_BYTES // 1024 ** 2} MiB",
             source=Source("", name), span=(0, 0),
             help="split the file, or give the numbers with --at"))
+    data = data.removeprefix(b"\xef\xbb\xbf")     # as "utf-8-sig", a codec to load, does
     try:
-        text = data.decode("utf-8-sig")
+        text = data.decode()
     except UnicodeDecodeError as problem:
         before = data[:problem.start].decode("utf-8", "replace")
         shown = Source(before + "\ufffd", name)
