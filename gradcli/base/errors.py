@@ -1,4 +1,4 @@
-"""Errors as data: a code, a span, a message, one suggestion; and the sources of text.
+"""Errors as data: a code, a span, a message, one suggestion; the sources of text, and its lists.
 
 A `Diagnostic` knows nothing of terminals or text formats; `gradcli.render.messages` prints it.
 Spans are half-open ranges of code points in a `Source`. Codes are stable (E01xx syntax, E02xx
@@ -212,3 +212,27 @@ def read(path: str, stdin: BinaryIO | None = None) -> Source:
             "E0601", f"cannot read `{path}`: {reason.lower()}", source=Source("", path),
             span=(0, 0), help=nearby(path))) from None
     return decode(data, path)
+
+
+# --------------------------------------------------------------------------------------------------
+# Comma lists, as options, tables and sheets have them.
+
+
+def split(text: str) -> list[str]:
+    """Split a comma list; commas inside brackets do not separate, and empty parts are left out."""
+    parts, depth, start = [], 0, 0
+    for k, character in enumerate(text):
+        if character in "([{":
+            depth += 1
+        elif character in ")]}":
+            depth -= 1
+        elif character == "," and depth == 0:
+            parts.append(text[start:k])
+            start = k + 1
+    parts.append(text[start:])
+    return [part.strip() for part in parts if part.strip()]
+
+
+def listed(texts: list[str]) -> list[str]:
+    """Return the parts of several comma lists."""
+    return [part for text in texts for part in split(text)]

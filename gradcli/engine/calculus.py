@@ -11,7 +11,7 @@ from __future__ import annotations
 from gradcli.base.lazy import np, quiet
 from gradcli.engine.record import record as records
 from gradcli.engine.record.tensor import Tensor, value_of
-from gradcli.engine.sweeps import derivatives, reach
+from gradcli.engine.sweeps import derivatives
 from gradcli.engine.sweeps.derivatives import (
     LARGE,
     as_derivative,
@@ -242,4 +242,4 @@ def derivative_constant(target: Any, source: Tensor, entries: Segment | None = N
 
 def ancestry(id: int) -> set[int]:
     """Return all ids that went into a value, itself included, by any kind of argument."""
-    return reach.ancestry(records.current().history(), id)
+    return records.ancestry(records.current().history(), id)

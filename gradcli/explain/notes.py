@@ -8,10 +8,21 @@ import math
 
 from gradcli.base.errors import GradcliError
 from gradcli.base.lazy import np, quiet
+from gradcli.engine.record import record as records
 from gradcli.engine.record.operators import COMPARISONS
-from gradcli.engine.record.record import ANS, ATTRIBUTES, IDS, OP, OUT, VALUES, span_of
+from gradcli.engine.record.record import (
+    ANS,
+    ATTRIBUTES,
+    IDS,
+    OP,
+    OUT,
+    VALUES,
+    active,
+    ancestry,
+    descendants,
+    span_of,
+)
 from gradcli.engine.record.saved import is_hollow
-from gradcli.engine.sweeps import reach
 from gradcli.engine.sweeps.reverse import cotangents, reverse
 from gradcli.explain.catalogue import Note
 from gradcli.explain.numbers.limits import CLOSE, directions
@@ -129,7 +140,7 @@ def boundaries(run: Run, targets: Sequence[Tensor], source: Tensor,
     if source.id is None:
         return []
     # An `if` may choose what was made before.
-    entries = run.record.history() if at is not None else reach.window(
+    entries = run.record.history() if at is not None else records.window(
         run.record.history(), [source.id], [t.id for t in targets if t.id is not None])
     spans = list(dict.fromkeys(map(span_of, _moving(entries, source.id, at is None))))
     said = (": what stands here is of one branch" if at is None else _difference(source.value, at)
@@ -153,7 +164,7 @@ def _moving(entries: Sequence[Entry], source: int, smooth: bool) -> list[Entry]:
     """Return the comparisons of equal sides that depend on a source; smooth: only those that a
     derivative reaches, not by way of a step function or a choice.
     """
-    reached = reach.active(entries, [source]) if smooth else reach.descendants(entries, [source])
+    reached = active(entries, [source]) if smooth else descendants(entries, [source])
     return [e for e in entries if not reached.isdisjoint(e[IDS]) and is_equal(e)]
 
 
@@ -221,7 +232,7 @@ def _apart(here: Levels, levels: list[Levels], beside: Callable[[float], Levels]
 def at_edge(run: Run, source: Tensor) -> bool:
     """Return whether a value made of the source is compared with its equal or is at a kink."""
     entries = run.record.history()
-    moved = reach.active(entries, [source.id]) if source.id is not None else set()
+    moved = active(entries, [source.id]) if source.id is not None else set()
     with quiet():
         return any(
             is_equal(e) if e[OP] in COMPARISONS.values()
@@ -273,8 +284,8 @@ class Kinks:
         if not self.hits or wrt.id is None:
             return []
         decisive = self._deciding(wrt) if order == 1 else None
-        on_way = reach.active(
-            reach.window(self.entries, [wrt.id], [self.hits[-1][0][OUT]]), [wrt.id])
+        on_way = active(
+            records.window(self.entries, [wrt.id], [self.hits[-1][0][OUT]]), [wrt.id])
         found: dict[tuple[str, Span | None], Note] = {}
         for entry, hits, _ in self.hits:
             if decisive is not None and entry[OUT] not in decisive:
@@ -321,7 +332,7 @@ def _leading(entries: Sequence[Entry], targets: Sequence[int]) -> set[int]:
             return [ids[k] for k, some in ((1, mask.any()), (2, not mask.all())) if some]
         return [i for k, i in enumerate(ids) if op.edge(k)]
 
-    return reach.ancestry(entries, targets, taken)
+    return ancestry(entries, targets, taken)
 
 
 def _again(entry: Entry, values: Mapping[int, Any]) -> Sequence[Any] | None:

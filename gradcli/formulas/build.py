@@ -8,9 +8,19 @@ from fractions import Fraction
 from gradcli.base.errors import GradcliError, error
 from gradcli.base.lazy import np
 from gradcli.engine import calculus
-from gradcli.engine.record.record import ANS, ATTRIBUTES, BATCH, IDS, OP, OUT, PLACE, VALUES, Record
+from gradcli.engine.record.record import (
+    ANS,
+    ATTRIBUTES,
+    BATCH,
+    IDS,
+    OP,
+    OUT,
+    PLACE,
+    VALUES,
+    Record,
+    ancestry,
+)
 from gradcli.engine.record.tensor import Tensor, leaf
-from gradcli.engine.sweeps.reach import ancestry
 from gradcli.engine.tapes.custom import CustomOp
 from gradcli.formulas import arrays
 from gradcli.formulas.terms import ARRAY, MINUS, NAME, NUMBER, ONE, PRODUCT, SUM, as_float

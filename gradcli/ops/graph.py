@@ -2,7 +2,7 @@
 
 The nodes of a formula, its terms and the statements of a compiled program are such graphs. Other
 properties of a node stand in columns of their own, by the same numbers. (The record is none: its
-ids have gaps, and `gradcli.engine.sweeps.reach` walks over the list of entries.)
+ids have gaps, and `gradcli.engine.record.record` walks over the list of entries.)
 """
 
 from __future__ import annotations

@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import partial
 
 from gradcli.engine import calculus
-from gradcli.engine.record.structure import flatten
-from gradcli.engine.record.tensor import Tensor, value_of
+from gradcli.engine.record.record import ancestry
+from gradcli.engine.record.tensor import Tensor, flatten, value_of
 from gradcli.engine.record.variable import Variable
 from gradcli.explain.missing.file import of_named
 from gradcli.explain.missing.fixes import trial_runs
@@ -203,9 +203,7 @@ def _in_derivative(logged: Run, t: Tensor, requests: Mapping[int, tuple[LoggedRe
                                                                         Tensor]],
                    source: Source, of_request: Callable[[LoggedRequest, int], Trials] | None
                    ) -> list[Note]:
-    from gradcli.engine.sweeps import reach
-
-    made_of = reach.ancestry(logged.record.history(), [t.id or 0]) if requests else set()
+    made_of = ancestry(logged.record.history(), [t.id or 0]) if requests else set()
     for i in sorted(made_of & requests.keys()):
         request, by, g = requests[i]
         if is_finite(g.value):

@@ -129,8 +129,7 @@ def _open(run: Run, varies: Sequence[str]) -> Collection[int | None] | None:
     """Return the ids of values that vary with the point, on a record whose structure holds at other
     points; None where it does not, since an index varies, or where none is needed.
     """
-    from gradcli.engine.record.record import IDS, OP
-    from gradcli.engine.sweeps.reach import descendants
+    from gradcli.engine.record.record import IDS, OP, descendants
 
     entries = run.record.history()
     if entries.scalar:

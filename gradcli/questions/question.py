@@ -5,8 +5,7 @@ from __future__ import annotations
 from gradcli.base.errors import Diagnostic, GradcliError, Source
 from gradcli.engine.calculus import NUMBER
 from gradcli.engine.record.record import IDS, OUT
-from gradcli.engine.record.structure import flatten
-from gradcli.engine.record.tensor import Tensor, leaf
+from gradcli.engine.record.tensor import Tensor, flatten, leaf
 from gradcli.engine.sweeps.derivatives import seed_of
 from gradcli.lang.running.calls import MissingGradients, is_number
 from gradcli.lang.running.program import Program
@@ -101,8 +100,7 @@ class Question:
         """Remove entries that TensorFlow's tape lacks: uses of a name before its `watch(x)`, unless
         it was on the tape already.
         """
-        from gradcli.engine.record.record import expanded
-        from gradcli.engine.sweeps.reach import on_tape
+        from gradcli.engine.record.record import expanded, on_tape
 
         always = {b.value.id for bindings in run.bindings.values() for b in bindings
                   if b.value.id is not None and (b.name in self.watch or b.kind == "variable")}

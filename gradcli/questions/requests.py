@@ -5,8 +5,7 @@ operands then.
 from __future__ import annotations
 
 from gradcli.engine.record.record import OUT, span_of
-from gradcli.engine.record.structure import flatten
-from gradcli.engine.record.tensor import Tensor
+from gradcli.engine.record.tensor import Tensor, flatten
 from gradcli.engine.record.variable import Variable
 from gradcli.explain.missing import file_scene
 from gradcli.lang.blame import InstructionText

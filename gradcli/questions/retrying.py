@@ -8,8 +8,7 @@ from gradcli.base.errors import GradcliError, Source, error
 from gradcli.base.lazy import np
 from gradcli.engine.calculus import gradient, size
 from gradcli.engine.record.record import ANS
-from gradcli.engine.record.structure import flatten
-from gradcli.engine.record.tensor import Tensor, value_of
+from gradcli.engine.record.tensor import Tensor, flatten, value_of
 from gradcli.explain.numbers import nonfinite
 from gradcli.explain.numbers.cancelled import Cancellation
 from gradcli.explain.numbers.trials import Trials, named

@@ -7,9 +7,8 @@ reads. Where that is one, it is the point of the answer.
 from __future__ import annotations
 
 from gradcli.base.errors import Diagnostic, GradcliError
-from gradcli.engine.record.record import ANS, IDS, OP, OUT, PLACE
+from gradcli.engine.record.record import ANS, IDS, OP, OUT, PLACE, ancestry
 from gradcli.engine.record.variable import ASSIGNING
-from gradcli.engine.sweeps.reach import ancestry
 from gradcli.explain.catalogue import Note
 from gradcli.questions.plain_data import data
 from gradcli.questions.question import note, place, tensors_of

@@ -9,8 +9,7 @@ import random
 import pytest
 
 import gradcli
-from gradcli.engine.record.record import IDS, OUT
-from gradcli.engine.sweeps import reach
+from gradcli.engine.record.record import IDS, OUT, ancestry, descendants, leading
 from gradcli.ops.graph import Graph, reached
 
 
@@ -75,6 +74,6 @@ def test_ancestry_and_descendants_of_a_record_mirror_each_other() -> None:
     ids = sorted({i for e in entries for i in (e[OUT], *e[IDS]) if i is not None})
     assert len(entries) > 5
     for top in ids:
-        above = reach.ancestry(entries, top)
-        assert above == {i for i in ids if top in reach.descendants(entries, [i])}
-        assert reach.leading(entries, [top]) <= above
+        above = ancestry(entries, top)
+        assert above == {i for i in ids if top in descendants(entries, [i])}
+        assert leading(entries, [top]) <= above

@@ -20,8 +20,7 @@ import numpy as np
 import gradcli
 from gradcli import Module, Tensor, ops
 from gradcli.engine.record import provenance
-from gradcli.engine.record.structure import flatten, like
-from gradcli.engine.record.tensor import DType
+from gradcli.engine.record.tensor import DType, flatten, like
 from gradcli.ops import PUBLIC
 
 # What `why` tells of are the places of the programs, not those of this module.

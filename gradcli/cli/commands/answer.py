@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from gradcli.base.commas import listed, split
-from gradcli.base.errors import Diagnostic, GradcliError, Source
+from gradcli.base.errors import Diagnostic, GradcliError, Source, listed, split
 from gradcli.base.lazy import np
 from gradcli.cli.commands.output import Destination
 from gradcli.cli.commands.question import guarded, question_from, values_at

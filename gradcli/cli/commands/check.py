@@ -10,8 +10,7 @@ from __future__ import annotations
 import gc
 from contextlib import ExitStack, contextmanager, nullcontext
 
-from gradcli.base.commas import listed
-from gradcli.base.errors import Diagnostic, GradcliError, Source, decode, error
+from gradcli.base.errors import Diagnostic, GradcliError, Source, decode, error, listed
 from gradcli.cli.commands.output import Destination, complain
 from gradcli.cli.environment import BAD_INPUT, OK, WRONG, write
 from gradcli.homework.checking.fields import from_fields, in_options

@@ -5,8 +5,7 @@ from __future__ import annotations
 import gc
 import os
 
-from gradcli.base.commas import listed
-from gradcli.base.errors import GradcliError
+from gradcli.base.errors import GradcliError, listed
 from gradcli.cli.commands.check import seed_of
 from gradcli.cli.commands.output import TERMINAL_DIGITS, Destination
 from gradcli.cli.environment import INTERRUPTED, OK, WRONG, write

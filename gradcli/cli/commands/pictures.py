@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from gradcli.base.commas import split
-from gradcli.base.errors import Diagnostic, GradcliError, Source
+from gradcli.base.errors import Diagnostic, GradcliError, Source, split
 from gradcli.base.similar import nearest
 from gradcli.cli.commands.output import Destination
 from gradcli.cli.commands.question import budgets, guarded, question_from, values_at

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from gradcli import questions as answers
-from gradcli.base.commas import listed, split
-from gradcli.base.errors import Diagnostic, GradcliError, Source, read
+from gradcli.base.errors import Diagnostic, GradcliError, Source, listed, read, split
 from gradcli.cli.commands.output import deliver
 from gradcli.cli.environment import OK, WRONG
 from gradcli.cli.options import memory, seconds

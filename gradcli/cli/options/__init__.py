@@ -8,7 +8,7 @@ it, too. A new command is a row, the question and the layout that the row names,
 
 from __future__ import annotations
 
-from gradcli.base.commas import split
+from gradcli.base.errors import split
 from gradcli.render import WRITERS
 
 TYPE_CHECKING = False

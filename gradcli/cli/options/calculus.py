@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gradcli.base.commas import listed
+from gradcli.base.errors import listed
 from gradcli.cli.options import (
     OUTPUT,
     POINT,

@@ -20,8 +20,7 @@ from gradcli.engine.compiled.statements import (
     typed,
 )
 from gradcli.engine.compiled.trace import mixes_points
-from gradcli.engine.record.record import ANS, ATTRIBUTES, BATCH, IDS, OP, OUT, VALUES
-from gradcli.engine.sweeps.reach import ancestry
+from gradcli.engine.record.record import ANS, ATTRIBUTES, BATCH, IDS, OP, OUT, VALUES, ancestry
 from gradcli.ops.kinds import checked, on_arrays
 from gradcli.ops.table.linalg import contraction
 from gradcli.ops.values import is_integer, plain, shape_of

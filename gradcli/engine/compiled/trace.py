@@ -4,8 +4,16 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 
-from gradcli.engine.record.record import ATTRIBUTES, IDS, OP, OUT, VALUES, fresh_ids
-from gradcli.engine.sweeps.reach import ancestry, descendants
+from gradcli.engine.record.record import (
+    ATTRIBUTES,
+    IDS,
+    OP,
+    OUT,
+    VALUES,
+    ancestry,
+    descendants,
+    fresh_ids,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -19,17 +19,11 @@ from gradcli.engine.record.record import fresh_id
 from gradcli.engine.record.saved import saved
 from gradcli.ops.kinds import INT64, Op
 from gradcli.ops.table import shapes
-from gradcli.ops.values import (
-    FLOAT_DTYPES,
-    SCALAR_TYPES,
-    dtype_of,
-    plain,
-    shape_of,
-)
+from gradcli.ops.values import FLOAT_DTYPES, SCALAR_TYPES, dtype_of, plain, shape_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
     from gradcli.ops.values import Shape
@@ -352,6 +346,46 @@ def _batch_after(op: Op, batch: int, attributes: Mapping[str, Any]) -> int:
     if op.batching == "to core":
         return batch - 1
     return batch + 1  # "to batch"
+
+
+# ---- nested structures: lists, tuples and dictionaries of tensors --------------------------------
+
+
+def flatten(structure: Any) -> list[Any]:
+    """Return the leaves in order; dictionaries in their own order."""
+    if isinstance(structure, dict):
+        return [part for item in structure.values() for part in flatten(item)]
+    if isinstance(structure, (list, tuple)):
+        return [part for item in structure for part in flatten(item)]
+    return [structure]
+
+
+def like(structure: Any, leaves: Sequence[Any]) -> Any:
+    """Return `leaves` in the structure that `flatten` took them from."""
+    rest = iter(leaves)
+    return _filled(structure, rest.__next__)
+
+
+def _filled(structure: Any, following: Callable[[], Any]) -> Any:
+    if isinstance(structure, dict):
+        return {key: _filled(item, following) for key, item in structure.items()}
+    if isinstance(structure, tuple):
+        items = [_filled(item, following) for item in structure]
+        named: Any = type(structure)
+        return named(*items) if hasattr(structure, "_fields") else tuple(items)
+    if isinstance(structure, list):
+        return [_filled(item, following) for item in structure]
+    return following()
+
+
+def same(a: Any, b: Any) -> bool:
+    """Return whether two structures have the same nesting."""
+    if isinstance(a, dict):
+        return isinstance(b, dict) and list(a) == list(b) and all(same(a[k], b[k]) for k in a)
+    if isinstance(a, (list, tuple)):
+        return (isinstance(b, (list, tuple)) and len(a) == len(b)
+                and all(same(x, y) for x, y in zip(a, b, strict=True)))
+    return not isinstance(b, (dict, list, tuple))
 
 
 operators.quicken(Tensor)

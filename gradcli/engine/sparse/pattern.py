@@ -8,9 +8,18 @@ all sources takes one.
 from __future__ import annotations
 
 from gradcli.base.lazy import np
-from gradcli.engine.record.record import ANS, ATTRIBUTES, BATCH, IDS, OP, OUT, VALUES
+from gradcli.engine.record.record import (
+    ANS,
+    ATTRIBUTES,
+    BATCH,
+    IDS,
+    OP,
+    OUT,
+    VALUES,
+    leading,
+    window,
+)
 from gradcli.engine.sparse import moves
-from gradcli.engine.sweeps.reach import leading, window
 from gradcli.ops.kinds import BILINEAR, GENERAL, LINEAR, Op
 from gradcli.ops.values import is_float, shape_of
 

@@ -13,9 +13,8 @@ TensorFlow does this for one operation, sqrt, and for every zero there. So does 
 from __future__ import annotations
 
 from gradcli.base.lazy import np
-from gradcli.engine.record.record import ANS, ATTRIBUTES, BATCH, IDS, OP, OUT, VALUES
+from gradcli.engine.record.record import ANS, ATTRIBUTES, BATCH, IDS, OP, OUT, VALUES, active
 from gradcli.engine.record.tensor import Tensor, value_of
-from gradcli.engine.sweeps.reach import active
 from gradcli.engine.sweeps.reverse import cotangents, operands, shaped_like, slope
 from gradcli.engine.sweeps.reverse import reverse as swept
 from gradcli.ops.kinds import BILINEAR, FLAT, LINEAR

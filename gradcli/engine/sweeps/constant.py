@@ -8,8 +8,7 @@ and not hidden.
 
 from __future__ import annotations
 
-from gradcli.engine.record.record import IDS, OP, OUT
-from gradcli.engine.sweeps import reach
+from gradcli.engine.record.record import IDS, OP, OUT, ancestry, leading
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,13 +34,13 @@ def is_constant(entries: Sequence[Entry], derived: Derived, targets: Iterable[in
         return False
     wanted = set(targets)
     ruled = made_by_rules(entries, derived, wanted)
-    wanted = reach.ancestry(entries, wanted, lambda entry: [
+    wanted = ancestry(entries, wanted, lambda entry: [
         i for k, i in enumerate(entry[IDS]) if (
             entry[OP].edge(k) if entry[OUT] in ruled else entry[OP].role(k) != "shape")])
     if not wanted.isdisjoint(own):
         return False
     ends = [derived[i] for i in wanted if i in derived]
-    return any(source in own for _, source in ends) or not reach.leading(
+    return any(source in own for _, source in ends) or not leading(
         entries, [first for first, _ in ends]).isdisjoint(own)
 
 

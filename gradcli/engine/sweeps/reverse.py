@@ -14,9 +14,19 @@ from __future__ import annotations
 from gradcli.base.errors import error
 from gradcli.base.lazy import np
 from gradcli.engine.record import record as records
-from gradcli.engine.record.record import ANS, ATTRIBUTES, BATCH, IDS, OP, OUT, PLACE, VALUES
+from gradcli.engine.record.record import (
+    ANS,
+    ATTRIBUTES,
+    BATCH,
+    IDS,
+    OP,
+    OUT,
+    PLACE,
+    VALUES,
+    active,
+    window,
+)
 from gradcli.engine.record.tensor import Tensor, core_shape
-from gradcli.engine.sweeps.reach import active, window
 from gradcli.ops.kinds import EDGE, UNREGISTERED, edge_rule, fast_rules
 from gradcli.ops.table.discrete import cast_float
 from gradcli.ops.table.elementwise import add, multiply, negative

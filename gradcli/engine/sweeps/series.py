@@ -17,8 +17,7 @@ from operator import mul
 
 from gradcli.base.lazy import np, quiet
 from gradcli.engine.record.operators import Operators
-from gradcli.engine.record.record import ANS, ATTRIBUTES, IDS, OP, OUT, VALUES
-from gradcli.engine.sweeps import reach
+from gradcli.engine.record.record import ANS, ATTRIBUTES, IDS, OP, OUT, VALUES, leading, window
 from gradcli.engine.sweeps.reverse import without_rule
 from gradcli.ops import PUBLIC
 from gradcli.ops.kinds import BILINEAR, EDGE, ELEMENTWISE, GENERAL, LINEAR, UNREGISTERED
@@ -326,9 +325,9 @@ class Expansion:
         known: dict[Any, Any] = {}
         for seed in seeds.values():
             seed.known = known
-        wanted = reach.leading(entries, list(targets))
+        wanted = leading(entries, list(targets))
         with quiet():
-            for entry in reach.window(entries, seeds, targets):
+            for entry in window(entries, seeds, targets):
                 if entry[OUT] in wanted:
                     self._enter(entry)
 

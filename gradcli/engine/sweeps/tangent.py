@@ -11,9 +11,20 @@ from __future__ import annotations
 
 from gradcli.base.lazy import np, quiet
 from gradcli.engine.record import record as records
-from gradcli.engine.record.record import ANS, ATTRIBUTES, BATCH, IDS, OP, OUT, PLACE, VALUES
+from gradcli.engine.record.record import (
+    ANS,
+    ATTRIBUTES,
+    BATCH,
+    IDS,
+    OP,
+    OUT,
+    PLACE,
+    VALUES,
+    active,
+    leading,
+    window,
+)
 from gradcli.engine.record.tensor import Tensor, core_shape, leaf, value_of
-from gradcli.engine.sweeps.reach import active, leading, window
 from gradcli.engine.sweeps.reverse import (
     in_type_of,
     operands,

@@ -17,10 +17,9 @@ import math
 from gradcli.base.lazy import np
 from gradcli.engine.record import record as records
 from gradcli.engine.record.provenance import caller
-from gradcli.engine.record.record import ANS, IDS, OP, OUT, VALUES
+from gradcli.engine.record.record import ANS, IDS, OP, OUT, VALUES, active, leading, window
 from gradcli.engine.record.tensor import Tensor, value_of
 from gradcli.engine.sweeps.flushes import flushes, tame, tame_values
-from gradcli.engine.sweeps.reach import active, leading, window
 from gradcli.engine.sweeps.reverse import cotangents, shaped_like
 from gradcli.engine.sweeps.tangent import basis, of_entry
 from gradcli.engine.sweeps.wide_values import DOUBLE, MAX_WORK, UNABLE, Beyond, Swept, size, type_of

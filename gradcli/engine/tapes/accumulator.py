@@ -6,8 +6,7 @@ from gradcli.base.errors import error
 from gradcli.base.lazy import quiet
 from gradcli.engine.record import record as records
 from gradcli.engine.record.record import IDS, OP, OUT, Segment
-from gradcli.engine.record.structure import flatten, like, same
-from gradcli.engine.record.tensor import Tensor, core_shape, leaf, value_of
+from gradcli.engine.record.tensor import Tensor, core_shape, flatten, leaf, like, same, value_of
 from gradcli.engine.record.variable import Variable, plain_value
 from gradcli.engine.sweeps import tangent
 from gradcli.engine.sweeps.derivatives import directional_in_range

@@ -11,8 +11,15 @@ from gradcli.base.errors import GradcliError, error
 from gradcli.base.lazy import np
 from gradcli.engine.record import record as records
 from gradcli.engine.record.record import fresh_id, place_in
-from gradcli.engine.record.structure import flatten, like
-from gradcli.engine.record.tensor import Tensor, leaf, operand, record_operation, value_of
+from gradcli.engine.record.tensor import (
+    Tensor,
+    flatten,
+    leaf,
+    like,
+    operand,
+    record_operation,
+    value_of,
+)
 from gradcli.engine.record.variable import Variable, plain_value
 from gradcli.ops import lookup
 from gradcli.ops.kinds import GENERAL, UNREGISTERED, Op

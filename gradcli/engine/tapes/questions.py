@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from gradcli.engine.record import record as records
-from gradcli.engine.record.record import OP, OUT, Segment, expanded
+from gradcli.engine.record.record import OP, OUT, Segment, expanded, leading
 from gradcli.engine.record.tensor import Tensor, leaf
 from gradcli.engine.record.variable import Variable
-from gradcli.engine.sweeps import constant, derivatives, reach, reverse
+from gradcli.engine.sweeps import constant, derivatives, reverse
 from gradcli.engine.tapes.requests import zeros_for
 from gradcli.ops.kinds import UNREGISTERED
 from gradcli.ops.values import is_float, plain
@@ -106,7 +106,7 @@ def on_tape(tape: Watching, window: Segment, sources: Sequence[Sequence[int]]
     if asked <= tape.watched and not tape.late and not tape.sees_everything():
         return window, asked
     window = expanded(window)
-    ids, made = reach.on_tape(window, tape.watched, tape.late)
+    ids, made = records.on_tape(window, tape.watched, tape.late)
     # A state is a leaf: it is asked for itself, and a link to the first one would count it again.
     made -= {i for own in tape.states.values() for i in own}
     live = Segment()
@@ -130,7 +130,7 @@ def _check_rules(window: Segment, targets: Sequence[Tensor]) -> None:
     else:
         return
     window = expanded(window)
-    wanted = reach.leading(window, [t.id for t in targets if t.id is not None])
+    wanted = leading(window, [t.id for t in targets if t.id is not None])
     for entry in reversed(window):
         if entry[OUT] in wanted and entry[OP].kind == UNREGISTERED:
             raise reverse.without_rule(entry)

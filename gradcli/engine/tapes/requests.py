@@ -7,8 +7,7 @@ from __future__ import annotations
 from gradcli.base.errors import error
 from gradcli.base.lazy import np
 from gradcli.engine.record.record import fresh_id, place_in
-from gradcli.engine.record.structure import flatten
-from gradcli.engine.record.tensor import Tensor
+from gradcli.engine.record.tensor import Tensor, flatten
 from gradcli.engine.record.variable import plain_value
 from gradcli.ops.values import dtype_of, is_float, zeros
 

@@ -20,8 +20,7 @@ from gradcli.engine.record.record import (
     stripped,
     traced,
 )
-from gradcli.engine.record.structure import flatten, like
-from gradcli.engine.record.tensor import Tensor
+from gradcli.engine.record.tensor import Tensor, flatten, like
 from gradcli.engine.record.variable import Variable
 from gradcli.engine.sweeps import derivatives
 from gradcli.engine.tapes import batch

@@ -5,8 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from gradcli.engine.record.record import PLACE
-from gradcli.engine.record.structure import flatten
-from gradcli.engine.record.tensor import value_of
+from gradcli.engine.record.tensor import flatten, value_of
 from gradcli.explain.missing.causes import causes, propose
 from gradcli.explain.missing.file_scene import gap_of, scene_of
 from gradcli.explain.missing.fixes import harms, trial_runs, tried

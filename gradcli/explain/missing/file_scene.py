@@ -12,8 +12,7 @@ from copy import copy
 from math import inf
 
 from gradcli.engine.record.record import IDS, OP, OUT
-from gradcli.engine.record.structure import flatten
-from gradcli.engine.record.tensor import Tensor
+from gradcli.engine.record.tensor import Tensor, flatten
 from gradcli.engine.record.variable import Variable
 from gradcli.explain.missing.outline import Outline
 from gradcli.explain.missing.scene import Gap, Naming, Scene, Window, hop, place_of

@@ -13,8 +13,7 @@ from itertools import combinations, islice, product
 from math import inf
 
 from gradcli.base.errors import GradcliError
-from gradcli.engine.record.structure import flatten
-from gradcli.engine.record.tensor import value_of
+from gradcli.engine.record.tensor import flatten, value_of
 from gradcli.explain.missing.outline import applied
 from gradcli.lang.running.calls import NoGradient, is_number
 from gradcli.lang.running.instructions import same

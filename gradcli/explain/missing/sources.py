@@ -6,8 +6,7 @@ something is told. Whether a tape watches the source is asked last: it may be a 
 
 from __future__ import annotations
 
-from gradcli.engine.record.record import ATTRIBUTES, IDS, OP, OUT
-from gradcli.engine.sweeps.reach import descendants
+from gradcli.engine.record.record import ATTRIBUTES, IDS, OP, OUT, descendants
 from gradcli.explain.catalogue import Cause, Reason
 from gradcli.explain.missing import changes
 from gradcli.explain.missing.cut_paths import path_causes

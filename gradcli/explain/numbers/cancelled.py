@@ -16,9 +16,18 @@ from fractions import Fraction
 from gradcli.base.errors import GradcliError
 from gradcli.base.lazy import np
 from gradcli.engine import calculus
-from gradcli.engine.record.record import ANS, ATTRIBUTES, BATCH, IDS, OP, OUT, VALUES, span_of
+from gradcli.engine.record.record import (
+    ANS,
+    ATTRIBUTES,
+    BATCH,
+    IDS,
+    OP,
+    OUT,
+    VALUES,
+    ancestry,
+    span_of,
+)
 from gradcli.engine.record.tensor import Tensor, value_of
-from gradcli.engine.sweeps import reach
 from gradcli.engine.sweeps.reverse import slope
 from gradcli.explain.catalogue import Note
 from gradcli.explain.written import called, written
@@ -280,7 +289,7 @@ def _lost(entries: Sequence[Entry], targets: Sequence[int], last: float = math.i
     last: the id after which derivatives begin; in them a value of exactly 0 or 1 is saturated and
     counts as not rounded.
     """
-    wanted = reach.ancestry(entries, targets)
+    wanted = ancestry(entries, targets)
     rounded: set[int] = set()
     saturated: set[int] = set()
     twins: dict[Any, int] = {}

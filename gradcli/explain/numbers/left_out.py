@@ -7,8 +7,7 @@ parts along the others count as 0, as in TensorFlow, and a note says so.
 
 from __future__ import annotations
 
-from gradcli.engine.record.record import ANS, IDS, OP, OUT, VALUES, span_of
-from gradcli.engine.sweeps.reach import ancestry
+from gradcli.engine.record.record import ANS, IDS, OP, OUT, VALUES, ancestry, span_of
 from gradcli.explain.catalogue import Note
 from gradcli.explain.written import called, written
 from gradcli.ops.values import is_float

@@ -16,9 +16,9 @@ from itertools import pairwise
 
 from gradcli.base.errors import GradcliError
 from gradcli.base.lazy import np, quiet
-from gradcli.engine.record.record import ANS, ATTRIBUTES, IDS, OP, OUT, PLACE, VALUES
+from gradcli.engine.record.record import ANS, ATTRIBUTES, IDS, OP, OUT, PLACE, VALUES, ancestry
 from gradcli.engine.record.tensor import value_of
-from gradcli.engine.sweeps import reach, tangent
+from gradcli.engine.sweeps import tangent
 from gradcli.engine.sweeps.laurent import Around, Laurent
 from gradcli.engine.sweeps.series import NoSeries
 from gradcli.ops.values import is_float, shape_of
@@ -69,7 +69,7 @@ class LocalSeries:
         self.there = there
         self.of = of
         self.others = list(others)
-        wanted = reach.ancestry(entries, target)
+        wanted = ancestry(entries, target)
         self.alone = not wanted.isdisjoint(self.others)
         self.entries = [entry for entry in entries if entry[OUT] in wanted]
         self.source = source

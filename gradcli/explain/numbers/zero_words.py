@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from gradcli.base.lazy import np
-from gradcli.engine.record.record import ANS, ATTRIBUTES, IDS, OP, OUT, VALUES, span_of
+from gradcli.engine.record.record import ANS, ATTRIBUTES, IDS, OP, OUT, VALUES, ancestry, span_of
 from gradcli.engine.record.tensor import value_of
-from gradcli.engine.sweeps import constant, reach
+from gradcli.engine.sweeps import constant
 from gradcli.engine.sweeps.derivatives import weights_of
 from gradcli.engine.sweeps.reverse import slope
 from gradcli.explain import elements
@@ -359,7 +359,7 @@ class ReverseSweep:
 
     def first(self) -> Span | None:
         """Return the span of the value whose derivative went into the target."""
-        wanted = reach.ancestry(self.entries, self.weights)
+        wanted = ancestry(self.entries, self.weights)
         firsts = {self.derived[i][0] for i in wanted if i in self.derived}
         return next((span_of(e) for e in reversed(self.entries) if e[OUT] in firsts), None)
 

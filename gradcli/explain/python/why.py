@@ -9,11 +9,10 @@ Locations are those of `provenance`, or positions `(file, line, column, end line
 from __future__ import annotations
 
 from gradcli.engine.record import record as records
-from gradcli.engine.record.record import ANS, ATTRIBUTES, IDS, OP, OUT, PLACE
-from gradcli.engine.record.structure import flatten
-from gradcli.engine.record.tensor import Tensor
+from gradcli.engine.record.record import ANS, ATTRIBUTES, IDS, OP, OUT, PLACE, on_tape
+from gradcli.engine.record.tensor import Tensor, flatten
 from gradcli.engine.record.variable import Variable
-from gradcli.engine.sweeps import constant, derivatives, reach
+from gradcli.engine.sweeps import constant, derivatives
 from gradcli.explain import catalogue as reasons
 from gradcli.explain.missing.causes import advice, causes
 from gradcli.explain.missing.scene import Gap, Window, place_of
@@ -155,7 +154,7 @@ def _run_rules(window: Segment, targets: Sequence[Tensor], source: Tensor, own: 
 def _connected(window: Sequence[Entry], watched: set[int], late: dict[int, int],
                targets: Sequence[Tensor], own: set[int]) -> bool:
     """Return whether a derivative reaches a target from the source."""
-    ids, made = reach.on_tape(window, watched, late)
+    ids, made = on_tape(window, watched, late)
     live = [entry for entry in window if entry[OUT] in made]
     wanted = [t.id for t in targets if t.id is not None and is_float(t.value)]
     if not own.isdisjoint(wanted):
@@ -220,7 +219,7 @@ def _constant(trace: PythonTrace, tape: GradientTape | None, targets: Iterable[i
     derived = past.derived if past is not None else tape.derived
     known = past if past is not None else tape
     ids = [i for i in targets if is_float(gap.targets[i])]
-    if not derived or own.isdisjoint(reach.on_tape(window, known.watched, known.late)[0]) or (
+    if not derived or own.isdisjoint(on_tape(window, known.watched, known.late)[0]) or (
             not constant.is_constant(window, derived, ids, own)):
         return []
     firsts = sorted({derived[i][0] for t in ids for i in trace.above(t) if i in derived})

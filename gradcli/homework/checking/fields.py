@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from gradcli.base.commas import split
-from gradcli.base.errors import error
+from gradcli.base.errors import error, split
 from gradcli.homework.checking.kinds import DERIVATIVE, GRADIENT, KINDS
 from gradcli.homework.checking.problem import DEFAULTS, Problem
 

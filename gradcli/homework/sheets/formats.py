@@ -6,8 +6,7 @@ import os
 import re
 import tomllib
 
-from gradcli.base.commas import split
-from gradcli.base.errors import Diagnostic, GradcliError, Source, read
+from gradcli.base.errors import Diagnostic, GradcliError, Source, read, split
 from gradcli.homework.checking.problem import DEFAULTS
 from gradcli.homework.sheets.cells import delimiter, folded, records
 from gradcli.homework.sheets.sheet import ID, OPTIONS, Sheet, SheetProblems, stem

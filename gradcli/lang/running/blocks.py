@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from gradcli.base.errors import Diagnostic, GradcliError, error
 from gradcli.engine.record.record import fresh_id
-from gradcli.engine.record.structure import flatten
-from gradcli.engine.record.tensor import Tensor, core_shape, value_of
+from gradcli.engine.record.tensor import Tensor, core_shape, flatten, value_of
 from gradcli.engine.tapes.accumulator import ForwardAccumulator
 from gradcli.lang.running.calls import (
     as_tensor,

@@ -7,8 +7,7 @@ import math
 from gradcli.base.errors import GradcliError, error
 from gradcli.base.lazy import quiet
 from gradcli.engine.record.record import current
-from gradcli.engine.record.structure import flatten
-from gradcli.engine.record.tensor import Tensor, core_shape, value_of
+from gradcli.engine.record.tensor import Tensor, core_shape, flatten, value_of
 from gradcli.ops import lookup
 from gradcli.ops.kinds import Op
 from gradcli.ops.table.discrete import left_engine

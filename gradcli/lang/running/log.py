@@ -8,8 +8,7 @@ lists grow with the run, so a program that only wants answers has no log.
 from __future__ import annotations
 
 from gradcli.engine.record.record import fresh_id
-from gradcli.engine.record.structure import flatten
-from gradcli.engine.record.tensor import Tensor
+from gradcli.engine.record.tensor import Tensor, flatten
 from gradcli.engine.record.variable import Variable
 from gradcli.lang.syntax import code as c
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from gradcli.base.errors import GradcliError, error
 from gradcli.engine.record.record import fresh_id
-from gradcli.engine.record.structure import flatten
-from gradcli.engine.record.tensor import Tensor, leaf, value_of
+from gradcli.engine.record.tensor import Tensor, flatten, leaf, value_of
 from gradcli.engine.record.variable import Variable
 from gradcli.engine.tapes.accumulator import ForwardAccumulator
 from gradcli.lang.running.calls import (

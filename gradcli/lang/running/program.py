@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from math import inf
 
-from gradcli.base.commas import split
-from gradcli.base.errors import Diagnostic, GradcliError, Source
+from gradcli.base.errors import Diagnostic, GradcliError, Source, split
 from gradcli.engine.record.record import Record
-from gradcli.engine.record.structure import flatten
-from gradcli.engine.record.tensor import Tensor, leaf
+from gradcli.engine.record.tensor import Tensor, flatten, leaf
 from gradcli.lang.running.calls import NoGradient, is_number, own, plain_structure
 from gradcli.lang.running.machine import execute, run_code
 from gradcli.lang.running.names import NameCheck

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from gradcli.base.errors import GradcliError, error
 from gradcli.engine.record.record import fresh_id
-from gradcli.engine.record.structure import flatten
-from gradcli.engine.record.tensor import Tensor, core_shape, leaf, value_of
+from gradcli.engine.record.tensor import Tensor, core_shape, flatten, leaf, value_of
 from gradcli.lang.running.calls import as_tensor, guarded_value, is_number
 from gradcli.lang.running.run import Printed
 from gradcli.ops.table.shapes import whole

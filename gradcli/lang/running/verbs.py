@@ -11,11 +11,9 @@ from gradcli.base.errors import GradcliError, error
 from gradcli.base.lazy import quiet
 from gradcli.engine import calculus
 from gradcli.engine.record import record as records
-from gradcli.engine.record.record import fresh_id
-from gradcli.engine.record.structure import flatten, like
-from gradcli.engine.record.tensor import Tensor, core_shape, leaf, value_of
+from gradcli.engine.record.record import ancestry, fresh_id
+from gradcli.engine.record.tensor import Tensor, core_shape, flatten, leaf, like, value_of
 from gradcli.engine.record.variable import Variable
-from gradcli.engine.sweeps.reach import ancestry
 from gradcli.lang.running.calls import (
     NoGradient,
     as_tensor,

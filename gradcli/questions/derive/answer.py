@@ -6,9 +6,8 @@ from __future__ import annotations
 
 from gradcli.base.errors import GradcliError
 from gradcli.base.lazy import np, quiet
-from gradcli.engine.record.record import OP, OUT
+from gradcli.engine.record.record import OP, OUT, ancestry
 from gradcli.engine.record.tensor import Tensor, value_of
-from gradcli.engine.sweeps.reach import ancestry
 from gradcli.formulas.build import Replay, terms_of
 from gradcli.formulas.lowering import lowered
 from gradcli.formulas.rewrites import ABOVE, IMPLIED, NONNEGATIVE, factored, implied, positive

@@ -11,9 +11,8 @@ from math import comb
 from gradcli.base.errors import Diagnostic, GradcliError
 from gradcli.base.lazy import np, quiet
 from gradcli.engine import calculus
-from gradcli.engine.record.record import IDS, OUT, VALUES
+from gradcli.engine.record.record import IDS, OUT, VALUES, ancestry
 from gradcli.engine.record.tensor import Tensor
-from gradcli.engine.sweeps.reach import ancestry
 from gradcli.formulas import arrays
 from gradcli.formulas.algebra import Algebra
 from gradcli.formulas.arrays import size

@@ -22,12 +22,13 @@ from gradcli.engine.record.record import (
     VALUES,
     Record,
     Segment,
+    ancestry,
+    descendants,
     fresh_id,
 )
 from gradcli.engine.record.tensor import Tensor, apply, value_of
 from gradcli.engine.sweeps import absorbing
 from gradcli.engine.sweeps.extremes import FAINT, LARGE, extreme
-from gradcli.engine.sweeps.reach import ancestry, descendants
 from gradcli.engine.sweeps.wide import flushed
 from gradcli.lang.running.run import parts
 from gradcli.ops.kinds import EDGE

@@ -11,7 +11,7 @@ from gradcli.base.lazy import np
 from gradcli.engine.compiled.blocks import Executor
 from gradcli.engine.compiled.graph import graph
 from gradcli.engine.compiled.trace import Unrecorded, mixes_points
-from gradcli.engine.sweeps.reach import ancestry, descendants
+from gradcli.engine.record.record import ancestry, descendants
 from gradcli.ops.kinds import EDGE
 from gradcli.ops.values import shape_of
 from gradcli.questions.many.again import Again, Forward

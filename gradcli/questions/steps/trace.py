@@ -7,10 +7,18 @@ Source of the form: Griewank and Walther, Evaluating Derivatives (2008), section
 from __future__ import annotations
 
 from gradcli.engine.record import record as records
-from gradcli.engine.record.record import ATTRIBUTES, IDS, OP, OUT, VALUES
+from gradcli.engine.record.record import (
+    ATTRIBUTES,
+    IDS,
+    OP,
+    OUT,
+    VALUES,
+    active,
+    ancestry,
+    descendants,
+)
 from gradcli.engine.record.saved import is_hollow
 from gradcli.engine.record.tensor import Tensor
-from gradcli.engine.sweeps import reach
 from gradcli.explain.path import bound, filled, seen
 from gradcli.ops.graph import reached
 from gradcli.ops.kinds import BILINEAR, FLAT, LINEAR, STOP, UNREGISTERED
@@ -45,7 +53,7 @@ class Trace:
 
     def __init__(self, run: Run, ids: set[int], sources: Mapping[str, Tensor]) -> None:
         history = records.current().history()
-        wanted = reach.ancestry(history, ids)
+        wanted = ancestry(history, ids)
         self.entries = [e for e in history if e[OUT] in wanted]
         made = {e[OUT] for e in self.entries}
         self.values = seen(self.entries)
@@ -56,8 +64,8 @@ class Trace:
             self.values = filled(self.values, self.entries, {**bound(run), **own})
         self.own = set(own)
         self.leaves = [i for i in sorted(wanted) if i not in made and i in self.values]
-        self.inside = reach.active(self.entries, [i for i in own if is_float(own[i])])
-        self.depends = reach.descendants(self.entries, own)
+        self.inside = active(self.entries, [i for i in own if is_float(own[i])])
+        self.depends = descendants(self.entries, own)
         self.names = _names(run, sources, self.entries)
 
     def kind(self, entry: Entry) -> str:

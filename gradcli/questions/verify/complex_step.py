@@ -10,8 +10,7 @@ from __future__ import annotations
 
 from gradcli.base.errors import GradcliError
 from gradcli.base.lazy import np, quiet
-from gradcli.engine.record.record import ANS, ATTRIBUTES, BATCH, IDS, OP, OUT, VALUES
-from gradcli.engine.sweeps import reach
+from gradcli.engine.record.record import ANS, ATTRIBUTES, BATCH, IDS, OP, OUT, VALUES, window
 from gradcli.ops.continued import continued
 from gradcli.ops.kinds import BILINEAR, FLAT, LINEAR
 from gradcli.ops.values import dtype_of, is_float, shape_of
@@ -125,7 +124,7 @@ def _along(entries: Sequence[Entry], source: Tensor, start: Any, targets: Sequen
     assert source.id is not None
     carried: dict[int, Any] = {source.id: start}
     wanted = [t for t in targets if t is not None]
-    for entry in reach.window(entries, [source.id], wanted):
+    for entry in window(entries, [source.id], wanted):
         given = [carried.get(i) if i is not None else None for i in entry[IDS]]
         if any(z is not None for z in given):
             made = entry[ANS] + (start - source.value) if is_link(entry, source.id) else (

@@ -5,9 +5,20 @@ from __future__ import annotations
 from gradcli.base.lazy import np, quiet
 from gradcli.engine import calculus
 from gradcli.engine.finite import estimate
-from gradcli.engine.record.record import ANS, ATTRIBUTES, BATCH, IDS, OP, OUT, VALUES, span_of
+from gradcli.engine.record.record import (
+    ANS,
+    ATTRIBUTES,
+    BATCH,
+    IDS,
+    OP,
+    OUT,
+    VALUES,
+    active,
+    ancestry,
+    leading,
+    span_of,
+)
 from gradcli.engine.record.tensor import Tensor
-from gradcli.engine.sweeps import reach
 from gradcli.explain.written import called
 from gradcli.ops.kinds import STOP
 from gradcli.ops.values import dtype_of, is_float, shape_of
@@ -35,7 +46,7 @@ def rules_on_the_way(run: Run, targets: Sequence[Tensor], source: Tensor) -> lis
         return []
     entries = run.record.history()
     ids = [t.id for t in targets if t.id is not None]
-    between = reach.active(entries, [source.id]) & reach.leading(entries, ids)
+    between = active(entries, [source.id]) & leading(entries, ids)
     return [e for e in entries if e[OUT] in between and (
         getattr(e[OP], "custom", False) or e[OP].name in run.registered)]
 
@@ -63,7 +74,7 @@ def blamed(question: Question, run: Run, targets: Sequence[Tensor], entries: Seq
                 yield "custom-gradient", message, where
     for entry in run.record.history():
         if entry[OP].kind == STOP and entry[OP].name == "stop_gradient":
-            on_way = reach.ancestry(run.record.history(), [
+            on_way = ancestry(run.record.history(), [
                 t.id for t in targets if t.id is not None])
             if entry[OUT] in on_way and span_of(entry) not in said:
                 said.add(span_of(entry))
