@@ -198,7 +198,7 @@ def guarded(a: Algebra, args: Sequence[Term]) -> Term | None:
 # --- and back -------------------------------------------------------------------------------------
 
 
-class Replay:
+class TermReplay:
     """Terms run on a record of their own, with values of the names. Constants that have a form,
     such as pi and log(3), run as names do, lest the engine multiplies them with others.
     """

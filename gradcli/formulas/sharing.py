@@ -100,8 +100,8 @@ def shared(table: TermTable, terms: Sequence[Term], taken: Collection[str], leng
     graph = Units(table, terms)
     asked = [graph.known[t.number] for t in terms]
     chosen = _chosen(graph, asked, lengths)
-    while useless := _useless(graph, asked, sorted(chosen), lengths, prefix):
-        chosen -= useless
+    while unprofitable := _unprofitable(graph, asked, sorted(chosen), lengths, prefix):
+        chosen -= unprofitable
     chosen |= _too_deep(graph, chosen)
     names: list[tuple[str, Term]] = []
     k = 0
@@ -156,8 +156,8 @@ def _chosen(graph: Units, asked: Sequence[int], lengths: Lengths) -> set[int]:
 OVERHEAD = 6
 
 
-def _useless(graph: Units, asked: Sequence[int], chosen: Sequence[int], lengths: Lengths,
-             prefix: str) -> set[int]:
+def _unprofitable(graph: Units, asked: Sequence[int], chosen: Sequence[int], lengths: Lengths,
+                  prefix: str) -> set[int]:
     """Return the numbers of the chosen units whose name does not pay, since their parts have names.
     """
     named = {k: f"{prefix}{n}" for n, k in enumerate(chosen, 1)}

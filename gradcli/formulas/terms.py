@@ -160,7 +160,8 @@ class TermTable(Graph):
         """Return the term of an operation on terms, not simplified."""
         named = dict(attributes or {})
         key = (CALL, id(op), tuple([a.number for a in args]),
-               repr(sorted([(name, _told(value)) for name, value in named.items()])), shape)
+               repr(sorted([(name, _attribute_key(value)) for name, value in named.items()])),
+               shape)
         return self.term(key, CALL, shape, op=op, args=args, attributes=named)
 
     def sum(self, constant: Number, items: Sequence[tuple[Term, Number]]) -> Term:
@@ -186,7 +187,7 @@ class TermTable(Graph):
         return self.product(ONE, term.items)
 
 
-def _told(value: Any) -> Any:
+def _attribute_key(value: Any) -> Any:
     """Return an attribute as part of a key: of an array all bytes, since its text has some digits
     only.
     """

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from gradcli.points.table import Block, Rows, Table
     from gradcli.points.writing import Output
-    from gradcli.questions.many.rows import Layout
+    from gradcli.questions.many.rows import AnswerLayout
 
 
 class Job:
@@ -57,7 +57,7 @@ class Job:
         self.wanted = list(wanted)
         self.on_error = on_error
         self.paired = statements.available()
-        self.layout: Layout | None = None
+        self.layout: AnswerLayout | None = None
         self.output: Output | None = None
         self.key = uuid.uuid4().hex
 
@@ -185,14 +185,14 @@ def _point(job: Job, columns: Sequence[Any], row: int) -> dict[str, Any]:
             for i, c in zip(job.inputs, columns, strict=True)}
 
 
-def likely_layout(job: Job) -> Layout | None:
+def likely_layout(job: Job) -> AnswerLayout | None:
     """Return the layout for a table without points: that at ones, if it can be computed."""
     points = job.points()
     points.answers([np.ones((1, *i.shape)) for i in job.inputs])
     return points.layout
 
 
-def first_layout(job: Job, block: Block) -> Layout | None:
+def first_layout(job: Job, block: Block) -> AnswerLayout | None:
     """Return the layout of the first point of a block that can be computed, None without one."""
     rows = block.parse(job.wanted, None)
     columns = [i.array(rows.columns) for i in job.inputs]

@@ -96,7 +96,7 @@ class Program(program.Program):
     def _ask(self, what: str, of: str | None, wrt: str | Sequence[str] | None,
              at: Mapping[str, Any] | None, sparse: bool = False) -> dict[str, Any]:
         question = Question(
-            self, of=[of] if of else (), wrt=names_of(wrt), sparse=sparse, noted=False)
+            self, of=[of] if of else (), wrt=names_of(wrt), sparse=sparse, as_data=False)
         run = self.run(at)
         with run.record:
             found, form = named(question, what, run, self.targets(run, question.of)[0])

@@ -66,7 +66,7 @@ def with_constants(question: Question, found: list[Any], tensors: Sequence[Tenso
     """Return the derivatives with 0 for None where the target is itself a derivative and does not
     depend on the source. shape: of the target, of a Jacobian.
     """
-    if question.tf or not question.noted or not (record := records.current()).derived:
+    if question.tf or not question.as_data or not (record := records.current()).derived:
         return found
     from gradcli.engine.sweeps import constant
 
@@ -110,7 +110,7 @@ def jacobians(question: Question, run: Run, target: Target, bindings: Sequence[B
 
     def by(mode: str, sources: Sequence[Tensor]) -> list[Any]:
         return calculus.jacobian(tensor, sources, mode=mode, emit=emit,
-                                 sparse=question.sparse and not emit, each=question.each)
+                                 sparse=question.sparse and not emit, each=question.element_bytes)
 
     if question.mode == "reverse":
         found = by("auto", sources)
@@ -139,7 +139,7 @@ def hessian(question: Question, run: Run, target: Target, bindings: Sequence[Bin
     return calculus.hessian(
         tensor_of(target), [question.source(run, b) for b in bindings],
         mode="forward" if question.mode == "reverse" else "reverse", emit=emit,
-        sparse=question.sparse and not emit, each=question.each)
+        sparse=question.sparse and not emit, each=question.element_bytes)
 
 
 def unrecorded() -> Exception:

@@ -50,12 +50,12 @@ def _jacobian(question: Question, run: Run, target: Target, sources: list[Bindin
     y, xs = tensor_of(target), [question.source(run, s) for s in sources]
     smooth = [x.id is not None and is_float(x.value) for x in xs]
     wanted = [x for x, s in zip(xs, smooth, strict=True) if s]
-    open = _open(run, varies)
-    if open is None or not (question.sparse or _compresses([y], wanted, open)):
+    varying = _varying(run, varies)
+    if varying is None or not (question.sparse or _compresses([y], wanted, varying)):
         found, by_source = jacobians(question, run, target, sources, emit=True), _by_source(sources)
         return found, by_source if not question.sparse else lambda values: by_source(
             [_triples(v, y, x) for v, x in zip(values, xs, strict=True)])
-    matrix = Matrix([y], wanted, question.sparse, open=open)
+    matrix = Matrix([y], wanted, question.sparse, open=varying)
 
     def form(values: Sequence[Any]) -> Any:
         blocks = iter(matrix.blocks(values)[0])
@@ -79,7 +79,7 @@ def _hessian(question: Question, run: Run, target: Target, sources: list[Binding
             (i, j): _triples(v, xs[i], xs[j]) if question.sparse else v
             for (i, j), v in zip(every, values, strict=True)})
 
-    if _open(run, varies) is None:
+    if _varying(run, varies) is None:
         return recorded()
     from gradcli.engine.sparse.recorded import Matrix
     from gradcli.engine.sparse.triples import empty
@@ -89,10 +89,10 @@ def _hessian(question: Question, run: Run, target: Target, sources: list[Binding
     first = calculus.gradient([y], xs, emit=True)
     rows = [i for i, g in enumerate(first) if g is not None]
     slopes, wanted = [first[i] for i in rows], [xs[i] for i in rows]
-    open = _open(run, varies)
-    if open is None or not (question.sparse or _compresses(slopes, wanted, open)):
+    varying = _varying(run, varies)
+    if varying is None or not (question.sparse or _compresses(slopes, wanted, varying)):
         return recorded()
-    matrix = Matrix(slopes, wanted, question.sparse, symmetric=True, open=open)
+    matrix = Matrix(slopes, wanted, question.sparse, symmetric=True, open=varying)
 
     def form(values: Sequence[Any]) -> Any:
         found: dict[tuple[int, int], Any] = dict.fromkeys(every)
@@ -125,7 +125,7 @@ def _by_pair(sources: Sequence[Binding], blocks: Mapping[tuple[int, int], Any]
 MAX_PLACED = 1_000_000
 
 
-def _open(run: Run, varies: Sequence[str]) -> Collection[int | None] | None:
+def _varying(run: Run, varies: Sequence[str]) -> Collection[int | None] | None:
     """Return the ids of values that vary with the point, on a record whose structure holds at other
     points; None where it does not, since an index varies, or where none is needed.
     """
@@ -134,20 +134,21 @@ def _open(run: Run, varies: Sequence[str]) -> Collection[int | None] | None:
     entries = run.record.history()
     if entries.scalar:
         return None
-    open = descendants(entries, [run.bindings[n][0].value.id for n in varies if n in run.bindings])
+    varying = descendants(
+        entries, [run.bindings[n][0].value.id for n in varies if n in run.bindings])
     return None if any(
-        i in open and not e[OP].elementwise and e[OP].role(k) == "index"
-        for e in entries for k, i in enumerate(e[IDS])) else open
+        i in varying and not e[OP].elementwise and e[OP].role(k) == "index"
+        for e in entries for k, i in enumerate(e[IDS])) else varying
 
 
 def _compresses(targets: Sequence[Tensor], sources: Sequence[Tensor],
-                open: Collection[int | None]) -> bool:
+                varying: Collection[int | None]) -> bool:
     """Return whether so few derivatives can differ from 0 that they may be placed one by one."""
     from gradcli.engine.record import record as records
     from gradcli.engine.sparse import sweeps
 
     return sweeps.nonzeros(records.current().history(), sweeps.Flattened(targets),
-                           sweeps.Flattened(sources), open) <= MAX_PLACED
+                           sweeps.Flattened(sources), varying) <= MAX_PLACED
 
 
 def _triples(value: Any, target: Tensor, source: Tensor) -> Any:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 # Bytes of a number of an answer: in the array, and as a float in a list.
-EACH = 8.0 + 32.0
+NUMBER_BYTES = 8.0 + 32.0
 
 
 def data(value: Any) -> Any:
@@ -103,7 +103,7 @@ def whole(item: Answer, field: str) -> Any:
     found = item.get("sparse")
     if found is None:
         return undata(item[field])
-    check_bytes(EACH * size(found["shape"]))
+    check_bytes(NUMBER_BYTES * size(found["shape"]))
     array = np.zeros(found["shape"])
     for row, column, value in zip(
             found["rows"], found["columns"], found["values"], strict=True):

@@ -12,7 +12,7 @@ from gradcli.lang.running.program import Program
 from gradcli.lang.running.run import Target
 from gradcli.lang.running.running import MAX_STEPS
 from gradcli.ops.values import shape_of
-from gradcli.questions.plain_data import EACH, data, lines
+from gradcli.questions.plain_data import NUMBER_BYTES, data, lines
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,14 +33,15 @@ class Question:
     "finite". output_gradient: weights of the target. watch: constants to watch. tf: TensorFlow's
     rule that only trainable variables and watched names count. tape: which of the file's. verbose:
     with notes on operations that a function of the file hides. sparse: Jacobians and Hessians as
-    triples. noted: answers are plain data with notes, which tell where a 0 stands for a None and
-    that `watch` made a source of a constant; Python code gets neither. each: bytes that an element
-    of a derivative takes with all that is made of it.
+    triples. as_data: the answer is plain data with notes, which tell where a 0 stands for a None
+    and that `watch` made a source of a constant; Python code, which gets no notes, gets None in
+    both cases. element_bytes: what an element of a derivative takes with all that is made of it.
     """
 
     __slots__ = (
-        "at", "each", "eig", "max_bytes", "max_steps", "mode", "noted", "of", "output_gradient",
-        "program", "sparse", "tape", "tf", "unconnected", "verbose", "verify", "watch", "wrt")
+        "as_data", "at", "eig", "element_bytes", "max_bytes", "max_steps", "mode", "of",
+        "output_gradient", "program", "sparse", "tape", "tf", "unconnected", "verbose", "verify",
+        "watch", "wrt")
 
     def __init__(self, program: Program, *, at: Mapping[str, Any] | None = None,
                  of: Sequence[str] = (), wrt: Sequence[str] = (), mode: str = "reverse",
@@ -48,11 +49,11 @@ class Question:
                  watch: Sequence[str] = (), tf: bool = False, verify: bool = False,
                  eig: bool = False, sparse: bool = False, verbose: bool = False,
                  max_steps: int = MAX_STEPS, max_bytes: float | None = None,
-                 tape: str | None = None, noted: bool = True) -> None:
+                 tape: str | None = None, as_data: bool = True) -> None:
         self.program = program
         self.tape = tape
-        self.noted = noted
-        self.each = EACH if noted else NUMBER
+        self.as_data = as_data
+        self.element_bytes = NUMBER_BYTES if as_data else NUMBER
         self.at = dict(at or {})
         self.of = list(of)
         self.wrt = list(wrt)
@@ -133,7 +134,7 @@ class Question:
             return binding.value.id in run.on_tape
         if binding.name in self.watch or binding.kind == "variable":
             return True
-        if self.noted and binding.value.id in run.watched:
+        if self.as_data and binding.value.id in run.watched:
             return True
         return not self.tf and binding.kind not in ("constant", "nontrainable")
 

@@ -69,7 +69,7 @@ def _result(question: Question, run: Run, target: Target, bindings: list[Binding
         "of": target.name, "shape": shape(value), "value": data(value),
         "summed": bool(shape(value)), "at": {name: one["at"] for name, one in points.items()},
         **({"states": states} if states else {}),
-        "blocks": _told(question, run, target, bindings, found), "notes": common}
+        "blocks": _block_data(question, run, target, bindings, found), "notes": common}
     if question.verify:
         from gradcli.questions.differences import verify_blocks
 
@@ -81,8 +81,8 @@ def _result(question: Question, run: Run, target: Target, bindings: list[Binding
     return result
 
 
-def _told(question: Question, run: Run, target: Target, bindings: list[Binding],
-          found: calculus.Hessian) -> list[Answer]:
+def _block_data(question: Question, run: Run, target: Target, bindings: list[Binding],
+                found: calculus.Hessian) -> list[Answer]:
     """Return the blocks as data: a missing one with the causes of its row's and column's None, a
     zero by structure with a note (with --tf it is None, as in TensorFlow).
     """

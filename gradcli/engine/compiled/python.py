@@ -62,7 +62,7 @@ def generated(recorded: Trace) -> Callable[..., tuple[Any, ...]]:
     for entry in recorded.steps:
         known[entry[OUT]] = writer.operand(entry, known)
         if entry[OP].steep is not None:
-            writer.steep(known.get(entry[IDS][entry[OP].steep]))
+            writer.check_divisor(known.get(entry[IDS][entry[OP].steep]))
     for i, value in recorded.guards:
         if i in known:
             writer.check(known[i], "!=", writer.constant(value), "Elsewhere")
@@ -73,7 +73,7 @@ def generated(recorded: Trace) -> Callable[..., tuple[Any, ...]]:
     vanishing = [known[e[OUT]] for e in recorded.steps if "vanishing" in e[OP].traits]
     for answer, _ in recorded.answers:
         if answer in known and answer in derivatives:
-            writer.faint(known[answer], vanishing)
+            writer.check_vanishing(known[answer], vanishing)
     for i in recorded.fragile():
         if i in known:
             writer.keep(known[i])
@@ -203,14 +203,14 @@ class Writer(Graph):
             self.checks.setdefault(value, []).append(
                 f" if v{value} {sign} {right}: raise {problem}")
 
-    def steep(self, value: Operand | None) -> None:
+    def check_divisor(self, value: Operand | None) -> None:
         """Add the check that a divisor is not very small, since the quotient is in doubt there."""
         if isinstance(value, int) and value >= self.first:
             found, line = self.checks.setdefault(value, []), _not_small(value)
             if line not in found:
                 found.append(line)
 
-    def faint(self, value: Operand, vanishing: Iterable[Operand]) -> None:
+    def check_vanishing(self, value: Operand, vanishing: Iterable[Operand]) -> None:
         """Add the check of a derivative that is next to nothing while a value before it is, too:
         something larger may have been lost.
         """

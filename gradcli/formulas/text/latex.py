@@ -106,7 +106,7 @@ class Latex(Language):
         """
         return self.no_arrays()
 
-    def _tells(self, term: Term) -> bool:
+    def _is_complete(self, term: Term) -> bool:
         """Return whether the text of a row says all: axes and shapes have no place in it."""
         op, x = term.operation, term.args[0]
         if op.name in ("sum", "mean", "max", "min"):
@@ -118,7 +118,7 @@ class Latex(Language):
     def function(self, term: Term, args: Sequence[Piece]) -> Piece:
         """Return a call by the row's own LaTeX."""
         op = term.operation
-        if not self._tells(term):
+        if not self._is_complete(term):
             raise self.missing(term)
         if op.latex:
             text = op.latex.format(*[a for a, _ in args], *[""] * 4)

@@ -70,7 +70,7 @@ class System:
         self.values = [float(e.value) for e in self.equations]
         self.jacobian = np.concatenate([point.jacobian() for point in points])
 
-    def told(self, which: Sequence[int]) -> str:
+    def names_of(self, which: Sequence[int]) -> str:
         """Return the names of some variables, separated by commas."""
         return ", ".join([self.names[k] for k in which])
 
@@ -89,18 +89,19 @@ def _result(points: Sequence[Point], dependent: Sequence[str], order: int) -> An
         raise point.error(
             "E0831", f"{len(system.equations)} equation{'s make' if len(points) > 1 else ' makes'}"
             f" as many variables depend on the others, and --dependent names {len(y)}:"
-            f" {system.told(y)}", "give an equation for each: a vector, or --of for each")
+            f" {system.names_of(y)}", "give an equation for each: a vector, or --of for each")
     if not system.x:
         raise point.error("E0831", "an implicit derivative is by a variable that does not depend on"
                           " the others, and there is none", "name one with --wrt")
     if order > 1 and len(system.x) > 1:
-        raise point.error("E0832", f"by several variables, {system.told(system.x)}, there is only"
+        raise point.error("E0832",
+                          f"by several variables, {system.names_of(system.x)}, there is only"
                           " the first order", "name one with --wrt")
     if order > MOST:
         raise point.error("E0832", f"the order {order} is more than {MOST}",
                           f"ask for --order {MOST} or less")
     _check(system)
-    return _told(system, _derivatives(system, order))
+    return _as_answer(system, _derivatives(system, order))
 
 
 def _check(system: System) -> None:
@@ -120,12 +121,13 @@ def _check(system: System) -> None:
         others = [k for k in system.x if system.jacobian[0, k]] or system.x
         raise point.error("E0835", f"the derivative of `{point.target.name}` by {names[y]} is"
                           f" {system.jacobian[0, y]:g} there, so {names[y]} is not a function of"
-                          f" {system.told(system.x)}",
+                          f" {system.names_of(system.x)}",
                           f"take another point, or ask for --dependent {names[others[0]]}")
     if singular:
-        raise point.error("E0835", f"the derivatives of the equations by {system.told(system.y)}"
+        raise point.error("E0835",
+                          f"the derivatives of the equations by {system.names_of(system.y)}"
                           " are a singular matrix there, so these are no functions of"
-                          f" {system.told(system.x)}",
+                          f" {system.names_of(system.x)}",
                           "take another point, or let other variables depend")
     sizes = np.maximum(1.0, np.abs(point.values))
     for k, value in enumerate(system.values):
@@ -234,13 +236,13 @@ class Solution:
         return np.array([[one(*place) for place in row] for row in self.slopes])
 
 
-def _told(system: System, derivatives: list[Answer]) -> Answer:
+def _as_answer(system: System, derivatives: list[Answer]) -> Answer:
     """Return the answer. wrt, dependent: a name, or a list of several. partials: of one equation;
     equations: of several, each with its value.
     """
     names, single = system.names, len(system.y) == 1
     found = {
-        **system.point.told(),
+        **system.point.head(),
         "wrt": names[system.x[0]] if len(system.x) == 1 else [names[k] for k in system.x],
         "dependent": names[system.y[0]] if single else [names[k] for k in system.y]}
     if len(system.points) > 1:

@@ -107,12 +107,12 @@ def _result(question: Question, which: int, minimum: bool, most: int, tolerance:
         if moved <= tolerance * max(size, float(np.abs(here.x).max()), seen if slow else 0.0):
             reason, converged = "the step is within the tolerance", True
             break
-    found = start.point.told()
+    found = start.point.head()
     if converged and minimum:
         converged, reason = _judged(here, seen or 1.0, reason, found["notes"])
     point = here.point
     # What is left of the value at a root is rounding by nature.
-    found["notes"] += [note for note in point.told()["notes"] if note not in found["notes"]
+    found["notes"] += [note for note in point.head()["notes"] if note not in found["notes"]
                        and note["code"] != "digits-cancelled"]
     return {
         **found, "goal": "minimum" if minimum else "root", "converged": converged,

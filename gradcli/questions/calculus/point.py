@@ -246,7 +246,7 @@ class Point:
         return [PUBLIC["reshape"](self.tensor, shape=(-1,))[k]
                 for k in range(calculus.size(self.tensor.shape))]
 
-    def told(self) -> Answer:
+    def head(self) -> Answer:
         """Return what all answers begin with: target, point, value, notes."""
         notes = troubles(self.question, self.run, self.target)
         notes += moved(self.question, self.run, self.target, self.bindings)

@@ -44,7 +44,7 @@ def _graph(point: Point) -> Answer:
         [y, *[-m * x for m, x in zip(slopes, point.values, strict=True)]], "the intercept")
     length = hypot(1.0, *slopes)
     found: Answer = {
-        **point.told(), "kind": "line" if len(slopes) == 1 else "plane",
+        **point.head(), "kind": "line" if len(slopes) == 1 else "plane",
         "slopes": dict(zip(point.names, slopes, strict=True)), "intercept": intercept,
         "normal_vector": [*slopes, -1.0],
         "unit_normal": [*[m / length for m in slopes], -1.0 / length]}
@@ -67,7 +67,7 @@ def _curve(point: Point) -> Answer:
     velocity = point.finite(point.jacobian()[:, 0]).tolist()
     speed = hypot(*velocity)
     order, way = (1, velocity) if speed else _further(point)
-    found = {**point.told(), "kind": "curve", "point": np.asarray(point.value).tolist(),
+    found = {**point.head(), "kind": "curve", "point": np.asarray(point.value).tolist(),
              "vector": velocity, "length": speed,
              "unit_vector": _unit(velocity), "direction": _unit(way), "order": order}
     if not speed:
@@ -113,7 +113,7 @@ def _surface(point: Point) -> Answer:
             "name one variable with --wrt, or one component of the target")
     along = point.finite(point.jacobian()).T.tolist()
     found: Answer = {
-        **point.told(), "kind": "surface", "point": np.asarray(point.value).tolist(),
+        **point.head(), "kind": "surface", "point": np.asarray(point.value).tolist(),
         "vectors": dict(zip(point.names, along, strict=True))}
     normal = None
     if len(along[0]) == 3:
@@ -158,7 +158,7 @@ def directional(question: Question, direction: tuple[str, list[float], dict[str,
                             text, "--direction", "such as 3,4")
         slopes = point.finite(point.jacobian()[0]).tolist()
         along = point.total([g * v for g, v in zip(slopes, given, strict=True)], "the slope")
-        return {**point.told(), "direction": dict(zip(point.names, given, strict=True)),
+        return {**point.head(), "direction": dict(zip(point.names, given, strict=True)),
                 "length": length, "gradient": dict(zip(point.names, slopes, strict=True)),
                 "derivative": along, "per_length": along / length, "steepest": hypot(*slopes)}
 
@@ -228,7 +228,7 @@ def propagate(question: Question, sigma: dict[str, Any], correlation: dict[tuple
         first = unit * sqrt(variance)
         y = float(point.value)
         found: Answer = {
-            **point.told(), "sigma": first,
+            **point.head(), "sigma": first,
             "relative": abs(first / y) if y and abs(y) < float("inf") else None,
             "inputs": [{
                 "wrt": name, "at": point.values[i], "sigma": s[i], "derivative": float(g[i]),

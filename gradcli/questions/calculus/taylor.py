@@ -38,7 +38,7 @@ def taylor(question: Question, order: int | None = None) -> Answer:
             terms = _several(point, order)
         _check(point, terms)
         point.curves = _second(point, terms)
-        told = point.told()
+        told = point.head()
         if told["value"] - told["value"] != 0:
             told["notes"].append(remark(
                 "removable", f"`{point.target.name}` has no value there: this is the series of"
@@ -196,7 +196,7 @@ def divergence(question: Question) -> Answer:
         rows = _field(point, "a divergence", ())
         terms = [{"component": i, "wrt": name, "derivative": rows[i][i]}
                  for i, name in enumerate(point.names)]
-        return {**point.told(), "terms": terms,
+        return {**point.head(), "terms": terms,
                 "divergence": point.total(
                     [rows[i][i] for i in range(len(rows))], "the divergence")}
 
@@ -211,7 +211,7 @@ def curl(question: Question) -> Answer:
         found = [d[i][j] - d[j][i] for i, j in pairs]
         terms = [{"component": i, "wrt": name, "derivative": d[i][j]}
                  for i in range(len(d)) for j, name in enumerate(point.names) if i != j]
-        return {**point.told(), "terms": terms, "curl": found[0] if len(d) == 2 else found}
+        return {**point.head(), "terms": terms, "curl": found[0] if len(d) == 2 else found}
 
     return each("curl", question, of)
 
@@ -230,7 +230,7 @@ def laplacian(question: Question) -> Answer:
                        "derivative": d} for name, d in zip(point.names, second, strict=True)]
             sums.append(point.total(second, "the Laplacian"))
         point.check_rules(before)
-        return {**point.told(), "terms": terms,
+        return {**point.head(), "terms": terms,
                 "laplacian": sums if point.tensor.shape else sums[0]}
 
     return each("laplacian", question, of)

@@ -8,7 +8,7 @@ from gradcli.base.errors import GradcliError
 from gradcli.base.lazy import np, quiet
 from gradcli.engine.record.record import OP, OUT, ancestry
 from gradcli.engine.record.tensor import Tensor, value_of
-from gradcli.formulas.build import Replay, terms_of
+from gradcli.formulas.build import TermReplay, terms_of
 from gradcli.formulas.lowering import lowered
 from gradcli.formulas.rewrites import ABOVE, IMPLIED, NONNEGATIVE, factored, implied, positive
 from gradcli.formulas.sharing import Shared, shared
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from gradcli.formulas.terms import Term
     from gradcli.formulas.text.languages import Language
     from gradcli.lang.running.run import Binding
-    from gradcli.questions.derive.derive import Part
+    from gradcli.questions.derive.derive import Derivative
     from gradcli.questions.plain_data import Answer
     from gradcli.questions.question import Question
 
@@ -135,7 +135,7 @@ def _answered(found: Derivation, language: str, simplify: bool, named: bool) -> 
                 found.primal, lowered(a, primal, writer.lowered), strict=True)],
         "definitions": [{"name": n, "formula": text} for (n, _), text in zip(
             written.definitions, written.defined, strict=True)],
-        "results": results, "conditions": told(found, written.names),
+        "results": results, "conditions": conditions_of(found, written.names),
         "needs": written.needs,
         "renamed": [{"name": n, "identifier": i} for n, i in writer.names.items()
                     if n in found.primal or any(n == b.name for b in inputs)],
@@ -154,7 +154,7 @@ def _shown(writer: Language, term: Term) -> str | None:
     return text
 
 
-def _result(part: Part, text: str | None) -> Answer:
+def _result(part: Derivative, text: str | None) -> Answer:
     return {
         "of": part.of, "element": list(part.row),
         "wrt": [{"name": n, "element": list(i)} for n, i in part.by],
@@ -201,7 +201,7 @@ LONGEST, LONGEST_LAST = 120, 400
 MOST = 12
 
 
-def told(found: Derivation, names: Mapping[int, str]) -> list[str]:
+def conditions_of(found: Derivation, names: Mapping[int, str]) -> list[str]:
     """Return conditions such as `x > 0`, those of the path first; where these are too many or too
     long, the last decision is first, and others are counted. names: of terms, by number.
     """
@@ -238,7 +238,7 @@ def failing(found: Derivation) -> list[str]:
     for term, text in _left_out(found):
         if found.made_up.intersection(found.algebra.table.names([term])) or term.shape:
             continue
-        replay = Replay(found.algebra, found.names)
+        replay = TermReplay(found.algebra, found.names)
         with replay.record, quiet():
             value = value_of(replay.run(term))
         holds = value > 0 if text == ABOVE else value >= 0 if text == NONNEGATIVE else value != 0

@@ -16,7 +16,7 @@ from gradcli.engine.record.tensor import Tensor
 from gradcli.formulas import arrays
 from gradcli.formulas.algebra import Algebra
 from gradcli.formulas.arrays import size
-from gradcli.formulas.build import OnRecord, Replay, element_of, terms_of
+from gradcli.formulas.build import OnRecord, TermReplay, element_of, terms_of
 from gradcli.formulas.terms import ZERO
 from gradcli.lang.running.calls import no_operand
 from gradcli.lang.running.run import parts, tensor_of
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 MAX_PARTS = 400
 
 
-class Part:
+class Derivative:
     """One derivative: of what, by which names, at which element of target and sources.
 
     term: None where there is no derivative; then `reasons` says why. tensor: where derivatives are
@@ -84,7 +84,7 @@ class Derivation:
         self.bindings = names_of(self.run, question.wrt or question.program.asked_alone(self.run))
         self.names = {b.name: b.value.value for b in self.bindings}
         self.states: dict[int, str] = {}
-        self.parts: list[Part] = []
+        self.parts: list[Derivative] = []
         self.primal: dict[str, Term] = {}
         self.expanded: dict[str, Term] = {}
         self.hidden: list[int | None] = []
@@ -103,7 +103,7 @@ class Derivation:
             self._check_way()
             self.wanted = [t.id for target in targets for t in tensors_of(target)]
             self._find_states(targets)
-            self.replay = Replay(self.algebra, self.names)
+            self.replay = TermReplay(self.algebra, self.names)
             self.on_record = OnRecord(self.algebra, run.record, self._known(), {
                 s.name: question.source(run, s) for s in sources})
             for target in targets:
@@ -195,7 +195,7 @@ class Derivation:
         own = self.on_record.has_own_rules([t.id for t in tensors_of(target)])
         if own:
             tensors = [element_of(tensor_of(target), row)] if row else parts(target)
-        whole = Part(target.name, [], term, row)
+        whole = Derivative(target.name, [], term, row)
         level = self._derivatives(whole, [], term, tensors, names, missing)
         if not any(self._shape(n) for n in names) and not own:
             self._check_count(comb(len(names) + self.order - 1, self.order))
@@ -205,9 +205,9 @@ class Derivation:
                 part, names if own else names[names.index(part.by[-1][0]):], missing)]
         self.parts += level
 
-    def _derivatives(self, part: Part, by: Sequence[tuple[str, tuple[int, ...]]], term: Term,
+    def _derivatives(self, part: Derivative, by: Sequence[tuple[str, tuple[int, ...]]], term: Term,
                      tensors: Sequence[Tensor], names: Sequence[str],
-                     missing: Mapping[str, list[Answer]]) -> list[Part]:
+                     missing: Mapping[str, list[Answer]]) -> list[Derivative]:
         """Return the derivatives of a part, or of an element of it, by names. tensors: where they
         are taken on the record of the run.
         """
@@ -228,18 +228,18 @@ class Derivation:
                 g, tensor = self._absent(), None
             elif g is None:
                 g = self.algebra.number(ZERO)
-            out.append(Part(part.of, [*by, (name, ())], g, part.row, reasons, tensor))
+            out.append(Derivative(part.of, [*by, (name, ())], g, part.row, reasons, tensor))
         return out
 
-    def _next(self, part: Part, names: Sequence[str], missing: Mapping[str, list[Answer]]
-              ) -> list[Part]:
+    def _next(self, part: Derivative, names: Sequence[str], missing: Mapping[str, list[Answer]]
+              ) -> list[Derivative]:
         """Return the derivatives of a derivative. names: from its own on, as the others are the
         same by symmetry; all where a rule of the file need not be symmetric.
         """
         *before, (last, _) = part.by
         term = part.term
         if term is None:
-            return [Part(part.of, [*part.by, (n, ())], None, part.row, part.reasons)
+            return [Derivative(part.of, [*part.by, (n, ())], None, part.row, part.reasons)
                     for n in names]
         out = []
         for index in arrays.indices(self._shape(last)):
@@ -304,7 +304,7 @@ def values_for(question: Question) -> tuple[dict[str, Any], set[str]]:
         n for n, d in program.names.declared.items() if d.keyword == "input"]]
     for k, name in enumerate(dict.fromkeys(wanted)):
         declared = program.names.declared.get(name)
-        if name in given or (declared is not None and not _open(program, name)):
+        if name in given or (declared is not None and not _is_free(program, name)):
             continue
         value: Any = 0.57 + 0.13 * (k % 7)
         lengths = () if declared is None or declared.shape is None else declared.shape
@@ -331,7 +331,7 @@ def _refuse_joined(question: Question, names: Sequence[str]) -> None:
         raise GradcliError(*dict.fromkeys(found.values()))
 
 
-def _open(program: Program, name: str) -> bool:
+def _is_free(program: Program, name: str) -> bool:
     """Return whether an input is declared without a value."""
     from gradcli.lang.syntax import code as c
 

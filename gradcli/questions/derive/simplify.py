@@ -9,7 +9,7 @@ from fractions import Fraction
 from gradcli.base.errors import GradcliError, error
 from gradcli.base.lazy import np, quiet
 from gradcli.engine.record.tensor import value_of
-from gradcli.formulas.build import Replay
+from gradcli.formulas.build import TermReplay
 from gradcli.formulas.lowering import lowered
 from gradcli.formulas.rewrites import factored
 from gradcli.formulas.terms import NUMBER, ONE, PRODUCT
@@ -141,7 +141,7 @@ def _same(a: Algebra, first: Term, second: Term, names: Mapping[str, Any]) -> bo
               if n in used and not np.shape(v) else v for n, v in names.items()}
         if k % 4 == 3:
             at = {n: -v if n in used and draw.uniform() < 0.5 else v for n, v in at.items()}
-        replay = Replay(a, at)
+        replay = TermReplay(a, at)
         with replay.record, quiet():
             x, y = [value_of(replay.run(t)) for t in (first, second)]
         if not (np.isfinite(x) and np.isreal(x)):

@@ -113,7 +113,7 @@ def _is_extreme(constant: Any) -> bool:
     return bool(((size > 0) & ((size < 1 / LARGE) | (size > LARGE))).any())
 
 
-class Again:
+class WideTrace:
     """A trace, of numbers alone, to be run on wide ones. own: ids of the values of the program.
     lost: what is the same at all points has left the range of floats already. silent: a function
     does not tell NumPy of an underflow.

@@ -14,7 +14,7 @@ from gradcli.engine.compiled.trace import Unrecorded, mixes_points
 from gradcli.engine.record.record import ancestry, descendants
 from gradcli.ops.kinds import EDGE
 from gradcli.ops.values import shape_of
-from gradcli.questions.many.again import Again, Forward
+from gradcli.questions.many.again import Forward, WideTrace
 from gradcli.questions.many.parts import Part, left_out, parts_of
 from gradcli.questions.many.trace import trace
 
@@ -43,7 +43,7 @@ class Path:
 
     def __init__(self, guards: Executor | None, expected: Sequence[Any], slopes: int,
                  answers: Executor, parts: Sequence[Part], forward: Forward | None,
-                 again: Again, left_out: Sequence[str]) -> None:
+                 again: WideTrace, left_out: Sequence[str]) -> None:
         self.guards = guards
         self.expected = expected
         self.slopes = slopes
@@ -128,4 +128,4 @@ def traced(question: Question, command: str, names: Sequence[str], point: Mappin
                 [found.guards[k][1] for k in kept if k < first],
                 sum(first <= k < second for k in kept),
                 Executor(graph(found.entries, inputs, found.answers), size, paired), parts,
-                Forward(question, run, ran, inputs) if absorbs else None, Again(found), unsaid)
+                Forward(question, run, ran, inputs) if absorbs else None, WideTrace(found), unsaid)

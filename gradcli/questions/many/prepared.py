@@ -42,7 +42,7 @@ MAX_PATHS = 16
 MAX_KNOWN = 64
 
 
-class Known:
+class KnownPaths:
     """The paths found so far at points that give the same names in the same shapes.
 
     paths: the last taken first, each as a function of the values that a point gives, which raises
@@ -69,9 +69,9 @@ class Prepared:
             raise error("E0208", f"`{what}` cannot be prepared",
                         help=f"{' or '.join(NAMED)} can")
         self._question = Question(
-            program, of=[of] if of else (), wrt=names_of(wrt), sparse=sparse, noted=False)
+            program, of=[of] if of else (), wrt=names_of(wrt), sparse=sparse, as_data=False)
         self._what = what
-        self._known: dict[Any, Known] = {}
+        self._known: dict[Any, KnownPaths] = {}
 
     def __call__(self, at: Mapping[str, Any] | None = None) -> Any:
         """Return the value of the target and its derivatives by name, as `Program.value` and
@@ -87,7 +87,7 @@ class Prepared:
         if known is None:
             if len(self._known) >= MAX_KNOWN:
                 return self._asked(at)
-            known = self._known[key] = Known(
+            known = self._known[key] = KnownPaths(
                 PATIENCE if all(type(v) is float for v in values) else PATIENCE_OF_ARRAYS)
         paths = known.paths
         for k in range(len(paths)):
@@ -118,7 +118,7 @@ class Prepared:
         doubted(run)
         return value, form(found)
 
-    def _learn(self, known: Known, at: Mapping[str, Any], names: list[str]) -> None:
+    def _learn(self, known: KnownPaths, at: Mapping[str, Any], names: list[str]) -> None:
         known.left = None
         try:
             known.paths.insert(0, _traced(self._question, self._what, at, names))

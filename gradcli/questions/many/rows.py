@@ -25,7 +25,7 @@ MAX_PATHS = 64
 NAMES = "E02"
 
 
-class Layout:
+class AnswerLayout:
     """The layout that an answer has at every point: per part its shape and whether it is a truth
     value, and the titles of all numbers.
     """
@@ -120,7 +120,7 @@ class Points:
                  "size")
 
     def __init__(self, question: Question, command: str, names: Sequence[str], size: int = BLOCK,
-                 layout: Layout | None = None, paired: bool | None = None) -> None:
+                 layout: AnswerLayout | None = None, paired: bool | None = None) -> None:
         self.question = question
         self.at = dict(question.at)
         self.command = command
@@ -174,7 +174,7 @@ class Points:
     def _check(self, parts: Sequence[Part]) -> None:
         """Check that a point has the layout of the first."""
         if self.layout is None:
-            self.layout = Layout(parts)
+            self.layout = AnswerLayout(parts)
         self.layout.check(parts)
 
     def _along(self, path: Path, columns: Sequence[Any], pending: Any, out: Answers) -> Any:
@@ -205,7 +205,7 @@ class Points:
             path.answers.flushed = False
             out.doubtful.update(rows[self._find_again(path, given, found)].tolist())
         for k, (part, values) in enumerate(zip(path.parts, found, strict=True)):
-            out.put(k, n, rows, self._told(part, values), part.value is None)
+            out.put(k, n, rows, self._without_sign(part, values), part.value is None)
         return left
 
     def _absorb(self, path: Path, given: Sequence[Any], found: list[Any]) -> None:
@@ -292,9 +292,9 @@ class Points:
             value = plain_value(part)
             missing = value is None
             values = np.asarray(np.full(part.shape, np.nan) if missing else value)[None]
-            out.put(k, len(columns[0]), np.array([row]), self._told(part, values), missing)
+            out.put(k, len(columns[0]), np.array([row]), self._without_sign(part, values), missing)
 
-    def _told(self, part: Part, values: Any) -> Any:
+    def _without_sign(self, part: Part, values: Any) -> Any:
         """Return the values as they are told. Which sign a second derivative of 0 has depends on
         the point at which its way was recorded, so it is told without.
         """

@@ -17,7 +17,7 @@ from gradcli.questions.pictures.sampling import (
     refined,
     simplest,
 )
-from gradcli.questions.pictures.values import Values, elements_left, first_problem, named, title
+from gradcli.questions.pictures.values import Evaluator, elements_left, first_problem, named, title
 from gradcli.questions.plain_data import data
 from gradcli.render.numbers import significant
 
@@ -61,7 +61,7 @@ def curves(question: Question, over: Over, orders: Sequence[int], view: tuple[fl
     """
     # Jumps of a derivative are kinks of the function, and what the next one tells is no jump.
     highest = max([2, *orders])
-    values = Values(question, [over], highest, [
+    values = Evaluator(question, [over], highest, [
         (over.low + share * (over.high - over.low),) for share in LOOKED])
     shown = [k * (highest + 1) + order
              for k in range(len(values.targets)) for order in (0, *orders)]
@@ -206,7 +206,7 @@ def _roomy(low: float, high: float) -> tuple[float, float]:
     return low - MARGIN * height, high + MARGIN * height
 
 
-def _curve(sampled: Sampled, c: int, view: tuple[float, float], values: Values,
+def _curve(sampled: Sampled, c: int, view: tuple[float, float], values: Evaluator,
            which: tuple[int, int]) -> Answer:
     """Return one curve: its pieces, its poles and its jumps."""
     target, order = which
@@ -264,7 +264,7 @@ def _kinks(curve: Answer, above: Answer, sampled: Sampled) -> list[list[float]]:
 # --- what is said of them -------------------------------------------------------------------------
 
 
-def _notes(values: Values, over: Over, curves: Sequence[Answer], sampled: Sampled,
+def _notes(values: Evaluator, over: Over, curves: Sequence[Answer], sampled: Sampled,
            hidden: Mapping[int, Any]) -> Iterator[Answer]:
     said: list[float] = []
     for curve in curves:
@@ -317,7 +317,7 @@ def _gaps(xs: Any, ys: Any) -> Iterator[str]:
             yield f"{significant(float(low))} to {significant(float(high))}"
 
 
-def _why(values: Values, curve: Answer, x: float) -> list[str]:
+def _why(values: Evaluator, curve: Answer, x: float) -> list[str]:
     """Return what the engine says of the operations that are at a kink there."""
     from gradcli.explain.notes import Kinks
     from gradcli.questions.question import tensors_of

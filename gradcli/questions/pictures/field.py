@@ -5,7 +5,7 @@ from __future__ import annotations
 from gradcli.base.errors import error
 from gradcli.base.lazy import np
 from gradcli.questions.pictures.sampling import limits
-from gradcli.questions.pictures.values import Values, first_problem, title
+from gradcli.questions.pictures.values import Evaluator, first_problem, title
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ LOOKED = ((0.5, 0.5), (0.75, 0.6), (0.25, 0.4), (1.0, 1.0), (0.0, 0.0))
 
 def field(question: Question, overs: Sequence[Over], view: tuple[float, float] | None) -> Answer:
     """Return the picture of a target over two inputs. Raises as `curves` does."""
-    values = Values(question, overs, 0, [
+    values = Evaluator(question, overs, 0, [
         tuple([o.low + s * (o.high - o.low) for o, s in zip(overs, shares, strict=True)])
         for shares in LOOKED])
     if len(values.targets) != 1:

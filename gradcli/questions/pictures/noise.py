@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from gradcli.questions.pictures.values import Values
+    from gradcli.questions.pictures.values import Evaluator
 
 # A step is wrong by at most so much of its value: functions of a library by a unit in the last
 # place.
@@ -43,7 +43,7 @@ class Noise:
 
     __slots__ = ("_found", "left", "values")
 
-    def __init__(self, values: Values) -> None:
+    def __init__(self, values: Evaluator) -> None:
         self.values = values
         self.left = MOST
         self._found: dict[float, list[float]] = {}

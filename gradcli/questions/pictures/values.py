@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from gradcli.questions.question import Question
 
 
-class Values:
+class Evaluator:
     """A question at many points.
 
     question: the question. overs: the inputs that vary. order: how many derivatives in the only
@@ -179,14 +179,14 @@ def _check_scalar(over: Over, shape: Sequence[int]) -> None:
                     " number", help=f"vary one element: --over {first}={over.low:g}:{over.high:g}")
 
 
-def elements_left(values: Values) -> Iterator[Answer]:
+def elements_left(values: Evaluator) -> Iterator[Answer]:
     """Yield a note on each array of which not all elements are drawn."""
     for name, (count, last) in values.elements.cut.items():
         yield {"code": "elements", "message": f"{name} has {count:,} elements, of which the first"
                f" {MOST} are drawn; --of {last} draws another one"}
 
 
-def first_problem(values: Values) -> GradcliError:
+def first_problem(values: Evaluator) -> GradcliError:
     """Return what is wrong where nothing could be drawn at all."""
     if values.problem is not None:
         return GradcliError(values.problem)
@@ -210,7 +210,7 @@ def named(name: str, order: int) -> str:
     return closed + ("'" * order if order < 4 else f"^({order})")
 
 
-def title(values: Values) -> str:
+def title(values: Evaluator) -> str:
     """Return the formula if it is short, else what it is called and where; then the other inputs.
     """
     question, targets = values.question, values.targets
@@ -237,7 +237,7 @@ def _formula(question: Question, target: Target) -> str:
     return ""
 
 
-def _point(values: Values) -> str:
+def _point(values: Evaluator) -> str:
     """Return the inputs that no axis varies: a = 2, x[1] = 3."""
     varied = {o.base for o in values.overs}
     run = values.question.run(values.at([1.0] * len(values.overs)), explain=False)

@@ -22,8 +22,8 @@ from gradcli.questions.derivatives import gradients, jacobians
 from gradcli.questions.notes import moved, of_gradient, point, troubles
 from gradcli.questions.plain_data import data, shape, undata
 from gradcli.questions.question import answer, note, place, reason, tensors_of
-from gradcli.questions.steps.text import Written, name, written
-from gradcli.questions.steps.trace import GENERAL, Formulas, Trace, rule_name, taught
+from gradcli.questions.steps.text import Notation, name, written
+from gradcli.questions.steps.trace import GENERAL, Formulas, TargetEntries, rule_name, taught
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def _result(question: Question, run: Run, target: Target, bindings: list[Binding
     forward = question.mode == "forward"
     tensors = tensors_of(target)
     sources = {b.name: question.source(run, b) for b in bindings}
-    trace = Trace(run, {t.id for t in tensors if t.id is not None}, sources)
+    trace = TargetEntries(run, {t.id for t in tensors if t.id is not None}, sources)
     found = (jacobians if forward else gradients)(question, run, target, bindings)
     value = plain_structure(target.tensor)
     count = sum([calculus.size(t.shape) for t in tensors])
@@ -112,7 +112,7 @@ def _source(question: Question, run: Run, target: Target, binding: Binding, g: A
 # --- rows -------------------------------------------------------------------------------------
 
 
-def _rows(trace: Trace) -> dict[int, Answer]:
+def _rows(trace: TargetEntries) -> dict[int, Answer]:
     """Return a dict from ids to the rows of steps: name, kind and rules."""
     rows: dict[int, Answer] = {}
     for i in trace.leaves:
@@ -131,7 +131,7 @@ def _row(number: int | None, text: str, kind: str) -> Answer:
             "shape": None, "value": None, "line": None, "column": None, "partials": [], "tex": {}}
 
 
-def _uses(trace: Trace, rows: Mapping[int, Answer], adjoints: Mapping[int, Any]) -> Uses:
+def _uses(trace: TargetEntries, rows: Mapping[int, Answer], adjoints: Mapping[int, Any]) -> Uses:
     """Return by the name of a value the steps that its adjoint comes through, the first one first.
     """
     found: dict[str, list[tuple[Answer, Answer]]] = {}
@@ -157,7 +157,8 @@ def _wanted(rows: Mapping[int, Answer], sources: Mapping[str, Tensor], uses: Use
     return wanted | {i for i in ids if id(rows[i]) in first or rows[i]["name"] in sources}
 
 
-def _fill(question: Question, trace: Trace, rows: Mapping[int, Answer], wanted: set[int]) -> None:
+def _fill(question: Question, trace: TargetEntries, rows: Mapping[int, Answer],
+          wanted: set[int]) -> None:
     """Add values to the rows that are shown, with their formulas and local derivatives."""
     for i in wanted:
         rows[i]["shape"], rows[i]["value"] = shape(trace.values[i]), data(trace.values[i])
@@ -182,7 +183,7 @@ def _fill(question: Question, trace: Trace, rows: Mapping[int, Answer], wanted: 
 # --- the two walks ----------------------------------------------------------------------------
 
 
-def _adjoints(trace: Trace, target: Target, rows: Mapping[int, Answer]) -> dict[int, Any]:
+def _adjoints(trace: TargetEntries, target: Target, rows: Mapping[int, Answer]) -> dict[int, Any]:
     """Return the gradient of the target's sum in every step: one sweep backwards."""
     tensors = [t for t in parts(target) if t.id is not None]
     ids = [i for i in rows if i in trace.inside]
@@ -191,7 +192,7 @@ def _adjoints(trace: Trace, target: Target, rows: Mapping[int, Answer]) -> dict[
     return dict(zip(ids, found, strict=True))
 
 
-def _beyond(question: Question, trace: Trace, target: Target, rows: Mapping[int, Answer]
+def _beyond(question: Question, trace: TargetEntries, target: Target, rows: Mapping[int, Answer]
             ) -> list[Answer]:
     """Return a note on numbers of the table that stand for others, which are no floats."""
     from gradcli.engine.sweeps import wide
@@ -220,7 +221,7 @@ def _add_adjoints(rows: Mapping[int, Answer], wanted: set[int], adjoints: Mappin
             for into, partial in uses.get(row["name"], ())]
 
 
-def _add_tangents(trace: Trace, sources: Mapping[str, Tensor], rows: Mapping[int, Answer],
+def _add_tangents(trace: TargetEntries, sources: Mapping[str, Tensor], rows: Mapping[int, Answer],
                   wanted: set[int]) -> None:
     """Add the derivative of every step in each source, step shape + source shape: a sweep
     forwards for each source.
@@ -253,7 +254,7 @@ def _add_tangents(trace: Trace, sources: Mapping[str, Tensor], rows: Mapping[int
             rows[i]["tangents"][text] = data(made)
 
 
-def _put_right(trace: Trace, source: Tensor, found: dict[int, Any]) -> None:
+def _put_right(trace: TargetEntries, source: Tensor, found: dict[int, Any]) -> None:
     """Correct the tangents in all directions of a source where numbers left the range of floats."""
     from gradcli.engine.sweeps import wide
 
@@ -274,7 +275,7 @@ def _put_right(trace: Trace, source: Tensor, found: dict[int, Any]) -> None:
 NONE = "no derivative"
 
 
-def partials(trace: Trace, entry: Entry) -> list[Answer]:
+def partials(trace: TargetEntries, entry: Entry) -> list[Answer]:
     """Return the local derivatives of a step in those operands that depend on a source, each with
     the name of its rule; `fill` adds formulas and numbers.
     """
@@ -291,13 +292,13 @@ def passes(partial: Answer) -> bool:
     return NONE not in partial["rule"]
 
 
-def fill(found: Sequence[Answer], trace: Trace, entry: Entry, operands: Sequence[Written],
-         operation: Written) -> None:
+def fill(found: Sequence[Answer], trace: TargetEntries, entry: Entry, operands: Sequence[Notation],
+         operation: Notation) -> None:
     """Add formulas and numbers to the rows of `partials`. operands, operation: the step as written.
     """
     op, ids = entry[OP], entry[IDS]
     by_name = {partial["wrt"]: partial for partial in found}
-    formulas: dict[int, Written] = {}
+    formulas: dict[int, Notation] = {}
     for k, i in enumerate(ids):
         if i is None or i not in trace.inside:
             continue
@@ -306,7 +307,7 @@ def fill(found: Sequence[Answer], trace: Trace, entry: Entry, operands: Sequence
             given = [v if i is None and type(v) is float else o
                      for i, v, o in zip(ids, entry[VALUES], operands, strict=True)]
         formula = taught(op, k, given, operation) if op.elementwise and op.edge(k) else None
-        shown = formula if isinstance(formula, Written) else None
+        shown = formula if isinstance(formula, Notation) else None
         value = _slope(entry, k)
         partial = by_name[trace.names[i]]
         if i in ids[:k]:  # x*x: one derivative, the sum of both
@@ -327,7 +328,7 @@ def fill(found: Sequence[Answer], trace: Trace, entry: Entry, operands: Sequence
                           "formula": None if shown is None else shown.tex}
 
 
-def refuse(found: Sequence[Answer], trace: Trace, entry: Entry) -> None:
+def refuse(found: Sequence[Answer], trace: TargetEntries, entry: Entry) -> None:
     """Mark the arguments that the rule of a custom gradient gave none, now that it ran."""
     given = [entry[IDS][k] for k in getattr(entry[OP], "nones", ())]
     refused = {trace.names.get(i) for i in given if i is not None}

@@ -42,7 +42,7 @@ LISTED = 4
 INSIDE = ("{", "(", "|", ",", "[", "{cases}", "&", r"\\")
 
 
-class Written(Symbolic):
+class Notation(Symbolic):
     """A formula being written. text: in gradcli's spelling. tex: the same in LaTeX, and how
     strongly that binds.
     """
@@ -56,11 +56,11 @@ class Written(Symbolic):
         self.strength = strength
 
     def __gradcli_apply__(self, op: Op, args: Sequence[Any], attributes: Mapping[str, Any]
-                          ) -> Written:
+                          ) -> Notation:
         return applied(op, args, attributes)
 
 
-def name(text: str) -> Written:
+def name(text: str) -> Notation:
     """Return a name as text: `v1` and `v_1` are v_{1}, `alpha` is \\alpha, `rate` is
     \\mathrm{rate}.
     """
@@ -71,7 +71,7 @@ def name(text: str) -> Written:
     if not base:
         base, below = text.strip("_") or "v", ""
     parts = ",".join([_word(part) for part in below.split("_") if part])
-    return Written(Text(text), _word(base) + (f"_{{{parts}}}" if parts else ""))
+    return Notation(Text(text), _word(base) + (f"_{{{parts}}}" if parts else ""))
 
 
 def _word(text: str) -> str:
@@ -80,20 +80,20 @@ def _word(text: str) -> str:
     return text if len(text) == 1 or text.isdigit() else rf"\mathrm{{{text}}}"
 
 
-def written(value: Any) -> Written:
+def written(value: Any) -> Notation:
     """Return a plain value as text: a number to six digits, an array by its few numbers or its
     shape.
     """
-    if isinstance(value, Written):
+    if isinstance(value, Notation):
         return value
     if value is None:
-        return Written(Text("none"), r"\mathrm{none}")
+        return Notation(Text("none"), r"\mathrm{none}")
     if isinstance(value, bool):
-        return Written(Text(str(value).lower()), rf"\mathrm{{{str(value).lower()}}}")
+        return Notation(Text(str(value).lower()), rf"\mathrm{{{str(value).lower()}}}")
     if isinstance(value, (int, float)):
         if value in KNOWN:
             text, tex = KNOWN[float(value)]
-            return Written(Text(text), tex)
+            return Notation(Text(text), tex)
         return _number(f"{value:.6g}", value < 0)
     shape = getattr(value, "shape", None)
     if shape == ():
@@ -101,31 +101,31 @@ def written(value: Any) -> Written:
     if shape is not None and len(shape) == 1 and shape[0] <= LISTED and value.dtype.kind in "fiu":
         numbers = [written(v) for v in value.tolist()]
         cells = " & ".join([v.tex for v in numbers])
-        return Written(Text(f"[{', '.join([v.text.text for v in numbers])}]"),
-                       rf"\begin{{pmatrix}} {cells} \end{{pmatrix}}")
+        return Notation(Text(f"[{', '.join([v.text.text for v in numbers])}]"),
+                        rf"\begin{{pmatrix}} {cells} \end{{pmatrix}}")
     if shape is not None:
         size = "x".join(map(str, shape))
-        return Written(Text(f"[{size} numbers]"), rf"[\text{{{size} numbers}}]")
-    return Written(Text(str(value)), rf"\text{{{value}}}")
+        return Notation(Text(f"[{size} numbers]"), rf"[\text{{{size} numbers}}]")
+    return Notation(Text(str(value)), rf"\text{{{value}}}")
 
 
-def _number(text: str, negative: bool) -> Written:
+def _number(text: str, negative: bool) -> Notation:
     mantissa, _, exponent = text.partition("e")
     if not exponent:
-        return Written(Text(text, SIGN if negative else ATOM), text,
-                       MULTIPLIED if negative else ATOM)
+        return Notation(Text(text, SIGN if negative else ATOM), text,
+                        MULTIPLIED if negative else ATOM)
     power = f"10^{{{int(exponent)}}}"
     tex = power if mantissa == "1" else rf"{mantissa} \cdot {power}"
-    return Written(Text(text, SIGN if negative else ATOM), tex, MULTIPLIED)
+    return Notation(Text(text, SIGN if negative else ATOM), tex, MULTIPLIED)
 
 
-def applied(op: Op, args: Sequence[Any], attributes: Mapping[str, Any]) -> Written:
+def applied(op: Op, args: Sequence[Any], attributes: Mapping[str, Any]) -> Notation:
     """Return an operation on operands as text."""
     if op.name in SPELLED and type(args[0]) is float:
         return written(SPELLED[op.name](*args))
     operands = [written(a) for a in args]
-    return Written(spelled(op, [o.text for o in operands], attributes),
-                   *_drawn(op, operands, attributes))
+    return Notation(spelled(op, [o.text for o in operands], attributes),
+                    *_drawn(op, operands, attributes))
 
 
 def spelled(op: Op, operands: Sequence[Text], attributes: Mapping[str, Any]) -> Text:
@@ -146,7 +146,7 @@ def spelled(op: Op, operands: Sequence[Text], attributes: Mapping[str, Any]) -> 
     return applied_text(op, operands, attributes)
 
 
-def _drawn(op: Op, operands: Sequence[Written], attributes: Mapping[str, Any]) -> tuple[str, int]:
+def _drawn(op: Op, operands: Sequence[Notation], attributes: Mapping[str, Any]) -> tuple[str, int]:
     """Return the same in LaTeX, and how strongly that binds."""
     if op.name == "stack":
         return rf"\left[{', '.join([o.tex for o in operands])}\right]", ATOM
@@ -189,7 +189,7 @@ def _spelled(value: Any) -> Any:
     return list(value) if isinstance(value, tuple) else value
 
 
-def _from_row(op: Op, operands: Sequence[Written]) -> tuple[str, int]:
+def _from_row(op: Op, operands: Sequence[Notation]) -> tuple[str, int]:
     """Return the LaTeX that the row gives, and its strength: operands that no bracket, fraction or
     exponent of the template encloses get brackets.
     """
@@ -208,7 +208,7 @@ def _from_row(op: Op, operands: Sequence[Written]) -> tuple[str, int]:
     return shown, ADDED if bare else _strength(template)
 
 
-def _call(called: str, operands: Sequence[Written]) -> str:
+def _call(called: str, operands: Sequence[Notation]) -> str:
     word = called.replace("_", r"\_")
     return rf"\operatorname{{{word}}}\left({', '.join([o.tex for o in operands])}\right)"
 
@@ -230,13 +230,13 @@ def _inside(given: Sequence[Text], pattern: Sequence[Any]) -> str:
     return ", ".join(texts)
 
 
-def _options(attributes: Mapping[str, Any]) -> list[Written]:
+def _options(attributes: Mapping[str, Any]) -> list[Notation]:
     found = []
     for key, value in attributes.items():
         shown = written(value)
         word = key.replace("_", r"\_")
-        found.append(Written(Text(f"{key}={shown.text.text}"),
-                             rf"\mathrm{{{word}}} = {shown.tex}"))
+        found.append(Notation(Text(f"{key}={shown.text.text}"),
+                              rf"\mathrm{{{word}}} = {shown.tex}"))
     return found
 
 
@@ -254,12 +254,12 @@ def _strength(template: str) -> int:
     return POWER if "^" in outside else ATOM
 
 
-def _between(first: Written, second: Written, sign: str, left: int, right: int) -> str:
+def _between(first: Notation, second: Notation, sign: str, left: int, right: int) -> str:
     a, b = _in(first, left), _in(second, right)
     if b.startswith("-"):
         b = LATEX.format(b)
     return f"{a} {sign} {b}"
 
 
-def _in(operand: Written, strength: int) -> str:
+def _in(operand: Notation, strength: int) -> str:
     return inside((operand.tex, operand.strength), strength, LATEX)

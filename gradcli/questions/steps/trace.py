@@ -26,7 +26,7 @@ from gradcli.ops.table.discrete import greater, less, logical_and
 from gradcli.ops.table.elementwise import exp, log, power, sqrt, square, where
 from gradcli.ops.table.trigonometric import cos, sin
 from gradcli.ops.values import is_float, shape_of
-from gradcli.questions.steps.text import Written, applied, name, spelled, written
+from gradcli.questions.steps.text import Notation, applied, name, spelled, written
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ LONGEST = 36
 LETTERS = ("v", "w", "u", "t", "v_")
 
 
-class Trace:
+class TargetEntries:
     """The entries that lead to a target, in order. names: id to what a value is called. leaves: ids
     that no entry made. own: ids of the sources. inside: ids that a derivative reaches from a
     source. depends: ids that depend on one in any way.
@@ -112,11 +112,11 @@ class Formulas:
 
     __slots__ = ("_done", "_entries", "_long", "_names")
 
-    def __init__(self, trace: Trace) -> None:
+    def __init__(self, trace: TargetEntries) -> None:
         self._names = trace.names
         self._entries = {entry[OUT]: entry for entry in trace.entries}
         # Of what has no name of its own: its value.
-        self._done: dict[int, Written] = {
+        self._done: dict[int, Notation] = {
             i: name(trace.names[i]) if i in trace.names else written(trace.values[i])
             for i in trace.leaves}
         self._long: set[int] = set()
@@ -131,24 +131,24 @@ class Formulas:
                 full = name(self._names[out]).text
             texts[out] = full
 
-    def _operand(self, i: int | None, value: Any) -> Written:
+    def _operand(self, i: int | None, value: Any) -> Notation:
         if i in self._names:
             return name(self._names[i])
         return written(value) if i is None or i not in self._done else self._done[i]
 
-    def operands(self, entry: Entry) -> list[Written]:
+    def operands(self, entry: Entry) -> list[Notation]:
         """Return what a step is made of, by name."""
         return [self._operand(i, v) for i, v in zip(entry[IDS], entry[VALUES], strict=True)]
 
-    def operation(self, entry: Entry) -> Written:
+    def operation(self, entry: Entry) -> Notation:
         """Return a step in terms of its operands."""
         return applied(entry[OP], self.operands(entry), _given(entry))
 
-    def so_far(self, entry: Entry) -> Written:
+    def so_far(self, entry: Entry) -> Notation:
         """Return a step in terms of the inputs; of its operands, where that is too long."""
         return self.operation(entry) if entry[OUT] in self._long else self._short(entry[OUT])
 
-    def _short(self, id: int) -> Written:
+    def _short(self, id: int) -> Notation:
         """Return what stands for a value in the formulas behind it."""
         def unwritten(i: int) -> list[int]:
             return [] if i in self._done or i in self._long else [

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from gradcli.engine.record.record import Entry
     from gradcli.engine.record.tensor import Tensor
     from gradcli.lang.running.run import Binding, Run
-    from gradcli.questions.verify.function import Directions, Function
+    from gradcli.questions.verify.function import CheckedFunction, Directions
 
 STEP = 1e-20
 SMALL = 1e-80   # a smaller number that moves is moved like one of size 1, if less is no step
@@ -56,7 +56,7 @@ class Refused(Exception):
     """An operation on the way takes no complex numbers."""
 
 
-def complex_step(run: Run, function: Function, binding: Binding, along: Directions,
+def complex_step(run: Run, function: CheckedFunction, binding: Binding, along: Directions,
                  moved: float = 0.0, shorter: float = 1.0, shaken: bool = False) -> tuple[Any, str]:
     """Return (the Jacobian between weights and directions or None, why there is none).
 

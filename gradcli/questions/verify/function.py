@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from gradcli.questions.question import Question
 
 
-class Function:
+class CheckedFunction:
     """The elements of a target; or, with a row, the gradient of their sum by that source. Made in
     the record of its run. tensors: those there. ranged: whether that gradient left the range of
     floats on the way; if it did not, it does not beside the point, where differences ask.

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from gradcli.engine.record.tensor import Tensor
     from gradcli.lang.running.run import Binding, Run
-    from gradcli.questions.verify.function import Directions, Function
+    from gradcli.questions.verify.function import CheckedFunction, Directions
 
 NEAR = 1e-6     # the step of one-sided differences, which only have to tell a kink
 CLOSER = 8.0    # times shorter, to tell a kink from a bend
@@ -71,7 +71,7 @@ class Differences:
         self.ends = np.stack(ends, axis=-1)
 
 
-def central(function: Function, binding: Binding, along: Directions) -> Differences:
+def central(function: CheckedFunction, binding: Binding, along: Directions) -> Differences:
     """Return the differences column by column by Ridders' method on runs of the whole program."""
     value = binding.value.value
     columns = []
@@ -138,7 +138,7 @@ def _like(value: Any, x: Any) -> Any:
     return float(x)
 
 
-def _values(function: Function, binding: Binding, x: Any, along: Directions) -> Any:
+def _values(function: CheckedFunction, binding: Binding, x: Any, along: Directions) -> Any:
     run = function.question.run({binding.name: _like(binding.value.value, x)})
     with run.record:
         tensors = function.again(run)
@@ -147,7 +147,8 @@ def _values(function: Function, binding: Binding, x: Any, along: Directions) -> 
     return along.of_values([np.asarray(t.value, float) for t in tensors])
 
 
-def reverse_moved(function: Function, binding: Binding, along: Directions, moved: float) -> Any:
+def reverse_moved(function: CheckedFunction, binding: Binding, along: Directions,
+                  moved: float) -> Any:
     """Return the reverse sweep of a run where the source has moved by a little, relative; None
     where that goes another way.
     """

@@ -32,7 +32,7 @@ from gradcli.questions.verify.compare import (
     worst,
 )
 from gradcli.questions.verify.complex_step import complex_step
-from gradcli.questions.verify.function import Directions, Function
+from gradcli.questions.verify.function import CheckedFunction, Directions
 from gradcli.questions.verify.methods import (
     SHIFTS,
     central,
@@ -64,7 +64,7 @@ def verify(question: Question) -> Answer:
     """Check each target by each source, element by element (of large ones in random directions)."""
     def of(run: Run, target: Target, bindings: list[Binding]) -> Answer:
         value = plain_structure(target.tensor)
-        function = Function(question, run, target)
+        function = CheckedFunction(question, run, target)
         sources = [verified(run, function, binding) for binding in bindings]
         blocks = _second(run, function, [
             b for b, s in zip(bindings, sources, strict=True) if s["verdict"] == AGREE])
@@ -78,7 +78,7 @@ def verify(question: Question) -> Answer:
     return found
 
 
-def _second(run: Run, function: Function, bindings: list[Binding]) -> list[Answer]:
+def _second(run: Run, function: CheckedFunction, bindings: list[Binding]) -> list[Answer]:
     """Return the derivatives by pairs of these sources, each pair once; none where that is not
     cheap.
     """
@@ -94,7 +94,7 @@ def _second(run: Run, function: Function, bindings: list[Binding]) -> list[Answe
         return []
     found = []
     for k, row in enumerate(bindings):
-        gradient = Function(function.question, run, function.target, row)
+        gradient = CheckedFunction(function.question, run, function.target, row)
         for column in bindings[k:]:
             told = verified(run, gradient, column)
             del told["wrt"], told["at"]
@@ -132,7 +132,7 @@ def beside(question: Question, found: Answer) -> None:
 
 def _sources(question: Question, run: Run, target: Target, bindings: list[Binding],
              sources: list[Answer]) -> None:
-    function = Function(question, run, target)
+    function = CheckedFunction(question, run, target)
     for binding, source in zip(bindings, sources, strict=True):
         if "verify" in source:
             field = "gradient" if "gradient" in source["verify"] else "jacobian"
@@ -146,7 +146,7 @@ def _sources(question: Question, run: Run, target: Target, bindings: list[Bindin
 
 def _blocks(question: Question, run: Run, target: Target, bindings: list[Binding],
             blocks: list[Answer]) -> None:
-    function = Function(question, run, target)
+    function = CheckedFunction(question, run, target)
     by_name = {b.name: b for b in bindings}
     firsts: dict[str, Answer] = {}
     for block in blocks:
@@ -155,7 +155,7 @@ def _blocks(question: Question, run: Run, target: Target, bindings: list[Binding
             for one in (row, column):
                 if one.name not in firsts:
                     firsts[one.name] = verified(run, function, one)
-            gradient = Function(question, run, target, row)
+            gradient = CheckedFunction(question, run, target, row)
             told = verified(run, gradient, column)
             better = None
             if told["verdict"] == AGREE and not told["directions"]:
@@ -164,7 +164,7 @@ def _blocks(question: Question, run: Run, target: Target, bindings: list[Binding
                 told, *[firsts[name] for name in dict.fromkeys((row.name, column.name))]], better)
 
 
-def _weights(question: Question, function: Function) -> Any:
+def _weights(question: Question, function: CheckedFunction) -> Any:
     """Return the weights of all elements of the targets."""
     seeds = seeds_of(question, function.tensors) or [1.0] * len(function.tensors)
     return np.concatenate([np.broadcast_to(seed, t.shape).ravel() for seed, t in zip(
@@ -214,7 +214,7 @@ SHORTER = 1e-3
 LEAST = 1e-190
 
 
-def verified(run: Run, function: Function, binding: Binding) -> Answer:
+def verified(run: Run, function: CheckedFunction, binding: Binding) -> Answer:
     """Return what the methods say of a function of the run whose record is open, by one source."""
     question, target = function.question, function.target
     value = binding.value.value
@@ -294,8 +294,8 @@ def verified(run: Run, function: Function, binding: Binding) -> Answer:
     return told
 
 
-def _explain_none(run: Run, function: Function, binding: Binding, along: Directions, told: Answer
-                  ) -> None:
+def _explain_none(run: Run, function: CheckedFunction, binding: Binding, along: Directions,
+                  told: Answer) -> None:
     """Mark a gradient of None as undecided where differences have a slope: a gradient function may
     return none on purpose.
     """
@@ -312,8 +312,8 @@ def _explain_none(run: Run, function: Function, binding: Binding, along: Directi
             **place(function.question, function.target.span)}]
 
 
-def _rounding(run: Run, function: Function, binding: Binding, along: Directions, by_reverse: Any,
-              by_complex: Any, fixed: str) -> Any:
+def _rounding(run: Run, function: CheckedFunction, binding: Binding, along: Directions,
+              by_reverse: Any, by_complex: Any, fixed: str) -> Any:
     """Return a bound of what rounding does to the numbers: by how much they change when the source,
     or every result on the way, is off by some last digits, or the complex step has another length;
     and numbers too small for it.
@@ -342,7 +342,7 @@ def _single(run: Run, value: Any) -> bool:
         dtype_of(e[ANS]) == "float32" for e in run.record.history())
 
 
-def _explain(run: Run, function: Function, binding: Binding, along: Directions, told: Answer,
+def _explain(run: Run, function: CheckedFunction, binding: Binding, along: Directions, told: Answer,
              entries: list[Entry]) -> None:
     """Add what is to blame for a difference; that a rule is not linear is one, too."""
     question, tensors = function.question, function.tensors
