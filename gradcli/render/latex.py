@@ -10,7 +10,7 @@ from __future__ import annotations
 from gradcli.render import entries, numbers
 from gradcli.render import page as parts
 from gradcli.render.numbers import visible
-from gradcli.render.page import Phrase, shown
+from gradcli.render.page import Phrase
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,8 +41,9 @@ def write(pages: Sequence[Page]) -> str:
 def _page(blocks: Sequence[parts.Block], digits: int | None) -> Iterator[str]:
     comments = [block.pieces if isinstance(block, parts.Title) else (block.text,)
                 for block in blocks if isinstance(block, parts.Title | parts.Remark)]
-    yield "".join(["% " + "".join([visible(one if isinstance(one, str) else shown(one, digits))
-                                   for one in pieces]) + "\n" for pieces in comments])
+    yield "".join(["% " + "".join([
+        visible(one if isinstance(one, str) else numbers.significant(one, digits))
+        for one in pieces]) + "\n" for pieces in comments])
     text = ""
     equations = False
     for block in blocks:
@@ -179,7 +180,7 @@ def number(value: Any, digits: int | None = None) -> str:
     """
     if value is None or isinstance(value, bool | str):
         return f"\\text{{{escaped(numbers.exact(value))}}}"
-    text = numbers.exact(value) if digits is None else numbers.significant(value, digits)
+    text = numbers.significant(value, digits)
     if text == "nan":
         return r"\mathrm{NaN}"
     text = text.replace("inf", r"\infty")

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from gradcli.render import entries
 from gradcli.render import page as parts
-from gradcli.render.numbers import visible
-from gradcli.render.page import Code, Page, Phrase, shown
+from gradcli.render.numbers import significant, visible
+from gradcli.render.page import Code, Page, Phrase
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def write(pages: Sequence[Page]) -> str:
 def _block(block: parts.Block, digits: int | None) -> str:
     if isinstance(block, parts.Title):
         pieces = block.pieces if isinstance(block.pieces, tuple) else (block.pieces,)
-        texts = [one if isinstance(one, str) else shown(one, digits) for one in pieces]
+        texts = [one if isinstance(one, str) else significant(one, digits) for one in pieces]
         return f"{_inline(texts)}\n"
     if isinstance(block, parts.Verdict):
         return f"**{prose(block.word)}**{block.message and f': {prose(block.message)}'}\n"
@@ -67,7 +67,7 @@ def _inline(pieces: Iterable[Any], digits: int | None = None) -> str:
     return "".join([
         code(piece) if isinstance(piece, Code) else prose(piece) if isinstance(piece, str) else
         _inline(piece, digits) if isinstance(piece, tuple) else
-        "" if piece is None else shown(piece, digits) for piece in pieces])
+        "" if piece is None else significant(piece, digits) for piece in pieces])
 
 
 def code(text: str) -> str:

@@ -50,14 +50,19 @@ def apart(first: Any, second: Any, digits: int) -> int:
     return digits
 
 
-def significant(value: Any, digits: int = 6) -> str:
-    """Return a float rounded to `digits` significant digits for people; anything else as `exact`
-    does.
+def significant(value: Any, digits: int | None = 6) -> str:
+    """Return a float rounded to `digits` significant digits for people, in lists and dicts, too;
+    anything else as `exact` does, and all of it where digits is None.
 
     Fixed notation from 0.0001 to below 10^max(digits, 6), exponents beyond. Whole numbers below
     10^9 and integers are never rounded, and a tiny number stays what it is (1e-17, not 0).
     """
-    if not isinstance(value, float) or value - value != 0:
+    if digits is not None and isinstance(value, list):
+        return f"[{', '.join([significant(item, digits) for item in value])}]"
+    if digits is not None and isinstance(value, dict):
+        parts = [f"{key}: {significant(item, digits)}" for key, item in value.items()]
+        return f"{{{', '.join(parts)}}}"
+    if digits is None or not isinstance(value, float) or value - value != 0:
         return exact(value)
     if value == int(value) and abs(value) < WHOLE:
         return exact(value)

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from gradcli.render import numbers
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -194,12 +192,3 @@ class Rich(NamedTuple):
 
 Block = (Title | Verdict | Facts | Table | Remark | Paragraph | Equations | Causes | Preformatted
          | Grid | Rich)
-
-
-def shown(value: Any, digits: int | None) -> str:
-    """Return a number or an array on one line, rounded if there is a number of digits."""
-    if digits is None:
-        return numbers.exact(value)
-    if isinstance(value, list):
-        return f"[{', '.join([shown(item, digits) for item in value])}]"
-    return numbers.significant(value, digits)

@@ -5,10 +5,11 @@ Everything that comes from a file or a user goes through a View. rich is importe
 
 from __future__ import annotations
 
-from gradcli.render import entries, layout, numbers, remarks
+from gradcli.render import entries, numbers
 from gradcli.render import page as parts
+from gradcli.render.messages import causes
 from gradcli.render.page import MISSING, UNLIMITED, WRONG, Code, Phrase, Table
-from gradcli.render.view import GAP, NAME, View, widest
+from gradcli.render.view import GAP, NAME, SUMMARISED, View, widest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ def _page(view: View, page: Page) -> Iterator[Any]:
             yield part
     if view.summarised:
         yield view.text("")
-        yield view.text(f"arrays of more than {layout.SUMMARISED} elements are summarised; -v shows"
+        yield view.text(f"arrays of more than {SUMMARISED} elements are summarised; -v shows"
                         " them")
         view.summarised = False
 
@@ -129,7 +130,7 @@ def _verdict(view: View, verdict: parts.Verdict) -> Any:
     return line
 
 
-def _causes(view: View, causes: parts.Causes) -> Iterator[Any]:
+def _causes(view: View, block: parts.Causes) -> Iterator[Any]:
     """Yield paragraphs on why a gradient is None, the place, the fix, and the notes.
 
         dy/dc is None: `c` is a constant, which no tape watches
@@ -140,19 +141,19 @@ def _causes(view: View, causes: parts.Causes) -> Iterator[Any]:
 
     Sources with the same reason share one paragraph.
     """
-    reasons, notes = entries.reasons(causes.items), entries.notes(causes.items)
+    reasons, notes = entries.reasons(block.items), entries.notes(block.items)
     if reasons or notes or view.summarised:
         yield view.text("")
     for names, value, reason, at in reasons:
-        for head, text in remarks.lines(
-                causes.answer.get("file") or "", names, value, reason, at,
-                texts=causes.answer.get("lines"),
-                of=entries.count(causes.items), width=view.width):
+        for head, text in causes(
+                block.answer.get("file") or "", names, value, reason, at,
+                texts=block.answer.get("lines"),
+                of=entries.count(block.items), width=view.width):
             yield hanging(view, head, text) if head else view.text(text)
     for names, _, note, _ in notes:
         yield hanging(view, "note:", entries.sentence(names, note))
     if view.summarised:
-        yield hanging(view, "note:", f"arrays of more than {layout.SUMMARISED} elements are"
+        yield hanging(view, "note:", f"arrays of more than {SUMMARISED} elements are"
                       " summarised; --format csv lists every element")
         view.summarised = False
 

@@ -6,7 +6,7 @@ characters as escapes and are never read as markup. rich is imported inside func
 
 from __future__ import annotations
 
-from gradcli.render import layout
+from gradcli.render import numbers
 from gradcli.render.numbers import encodable
 
 TYPE_CHECKING = False
@@ -18,10 +18,12 @@ if TYPE_CHECKING:
     Cell = tuple[Lines, str]                # with their style
     Column = tuple[Lines, list[Cell]]       # head, cells
 
+
 NAME = 24               # a name is folded beyond this
 NUMBER = 26             # no number takes more columns
 HANGING = 8             # what stands beside a paragraph takes no more
 GAP = 3                 # columns between columns
+SUMMARISED = 60         # an array of more elements is summarised
 RULE, PARTIAL = "\u2500", "\u2202\u00b2"
 
 
@@ -59,17 +61,17 @@ class View:
     def lines(self, value: Any, width: int) -> Lines:
         """Return a value as lines, and remember whether something was summarised."""
         self.summarised |= self.large(value)
-        return list(map(self.safe, layout.lines(value, self.digits, width, self.whole)))
+        return list(map(self.safe, array_lines(value, self.digits, width, self.whole)))
 
-    def brief(self, value: Any, limit: int = layout.SUMMARISED) -> str:
+    def brief(self, value: Any, limit: int = SUMMARISED) -> str:
         """Return a scalar or a small array on one line, the shape of a larger one."""
         if self.large(value, limit):
-            return f"({layout.summary(value, self.digits)[0]})"
-        return layout.inline(value, self.digits)
+            return f"({dimensions(numbers.shape(value))})"
+        return numbers.significant(value, self.digits)
 
-    def large(self, value: Any, limit: int = layout.SUMMARISED) -> bool:
+    def large(self, value: Any, limit: int = SUMMARISED) -> bool:
         """Return whether an array is to be summarised."""
-        return not self.whole and layout.count(value) > limit
+        return not self.whole and count(value) > limit
 
     def name(self, name: str, width: int = NAME) -> Lines:
         """Return the lines of a name, folded if it is long."""
@@ -108,3 +110,113 @@ def widest(lines: Iterable[str]) -> int:
     from rich.cells import cell_len
 
     return max(map(cell_len, lines), default=0)
+
+
+# --------------------------------------------------------------------------------------------------
+# Numbers and arrays as lines of text for people, which needs no terminal.
+#
+# Vectors are `[1, 2, 3]` folded between elements, matrices grids with aligned columns, and arrays
+# of more than SUMMARISED elements a summary. A number is never cut: a line is rather too wide.
+
+def count(value: Any) -> int:
+    """Return the number of elements of nested lists; 1 for a scalar or None."""
+    product = 1
+    for axis in numbers.shape(value):
+        product *= axis
+    return product
+
+
+def array_lines(value: Any, digits: int, width: int, whole: bool = False) -> list[str]:
+    """Return the lines of a scalar, an array in full, or the summary of a large one unless `whole`.
+
+    The lines are at most `width` wide, as far as single numbers allow. What is nested
+    irregularly is written as it is.
+    """
+    if not isinstance(value, list | dict):
+        return [numbers.significant(value, digits)]
+    if not numbers.regular(value):
+        return [numbers.significant(value, digits)]
+    if count(value) > SUMMARISED and not whole:
+        return summary(value, digits)
+    return _bracketed(_texts(value, digits), width)
+
+
+def dimensions(shape: Sequence[int]) -> str:
+    """Return `vector of 3` or `2 x 3 array`; "" of a scalar."""
+    return f"{' x '.join(map(str, shape))} array" if len(shape) > 1 else (
+        f"vector of {shape[0]}" if shape else "")
+
+
+def brief(value: Any, digits: int | None, most: int = SUMMARISED) -> str:
+    """Return a scalar or an array of at most so many elements in full, on one line whatever its
+    width; the dimensions of a larger one. digits: None for all.
+    """
+    if count(value) > most:
+        return dimensions(numbers.shape(value))
+    return numbers.significant(value, digits)
+
+
+def summary(value: Any, digits: int) -> list[str]:
+    """Return the shape, and of numbers the least, the largest and the Euclidean norm, one per line.
+    """
+    from math import hypot
+
+    found = [dimensions(numbers.shape(value))]
+    items = [item for _, item in numbers.elements(value)]
+    if not items or not all(isinstance(item, int | float) for item in items):
+        return found
+    known = [item for item in items if item == item]
+    if known:
+        found += [f"{word} {numbers.significant(number, digits)}" for word, number in (
+            ("min", min(known)), ("max", max(known)), ("norm", hypot(*known)))]
+    if len(known) < len(items):
+        found.append(f"{len(items) - len(known)} nan")
+    return found
+
+
+def _texts(value: Any, digits: int) -> Any:
+    """Return the numbers as texts, nested alike; the columns of matrices are aligned."""
+    if len(numbers.shape(value)) < 2:
+        return [numbers.significant(item, digits) for item in value]
+    columns: dict[int | str, list[str]] = {}
+    for index, item in numbers.elements(value):
+        columns.setdefault(index[-1], []).append(numbers.significant(item, digits))
+    ready = [iter(numbers.aligned(columns[at])) for at in range(len(columns))]
+
+    def nest(part: Any) -> Any:
+        if part and isinstance(part[0], list):
+            return [nest(inner) for inner in part]
+        return [next(ready[at]) for at in range(len(part))]
+
+    return nest(value)
+
+
+def _bracketed(texts: Any, width: int) -> list[str]:
+    if not texts or not isinstance(texts[0], list):
+        return fold_list(texts, width)
+    found: list[str] = []
+    for at, part in enumerate(texts):
+        inner = _bracketed(part, width - 2)
+        inner[-1] += "," if at < len(texts) - 1 else "]"
+        found += [("[" if not found and row == 0 else " ") + line for row, line in enumerate(inner)]
+    return found
+
+
+def fold_list(texts: Sequence[str], width: int) -> list[str]:
+    """Return the lines of `[a, b, c]`, broken after commas where one would be longer than `width`.
+    """
+    # A line may have a million elements: its pieces are put together at the end.
+    found: list[list[str]] = [[]]
+    used = 1
+    for at, text in enumerate(texts):
+        # The padding of an aligned column goes behind the comma.
+        last = at == len(texts) - 1
+        piece = f"{text.rstrip()}]" if last else f"{text.rstrip()},".ljust(len(text) + 1)
+        if found[-1] and used + len(piece) > width:
+            found.append([])
+            used = 1
+        found[-1].append(piece)
+        used += len(piece) + 1
+    if not texts:
+        return ["[]"]
+    return [("[" if at == 0 else " ") + " ".join(pieces) for at, pieces in enumerate(found)]

@@ -941,7 +941,7 @@ def test_a_gradient_that_is_there_loads_no_explanation(home: dict[str, str | Non
     assert not [name for name in modules if name.startswith(
         ("gradcli.explain", "gradcli.questions.why", "gradcli.questions.causes",
          "gradcli.render.layouts.why",
-         "gradcli.render.diff", "difflib"))]
+         "gradcli.cli.commands.why", "difflib"))]
 
 
 def test_a_piped_page_loads_no_rich(home: dict[str, str | None]) -> None:

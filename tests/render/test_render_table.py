@@ -29,10 +29,10 @@ from hand_made import (
 from rich.cells import cell_len
 
 from gradcli import render
-from gradcli.render import entries, layout
+from gradcli.render import entries
 from gradcli.render.layouts import derivatives
 from gradcli.render.page import Block, Grid
-from gradcli.render.view import View
+from gradcli.render.view import View, brief, fold_list
 
 
 def shown(given: Answer, width: int = 80, **options: Any) -> str:
@@ -175,11 +175,11 @@ also   sine
 
 def test_a_long_vector_is_one_line_where_there_is_room() -> None:
     texts = [str(k) for k in range(200_000)]
-    assert layout.fold(texts, 10**9) == [f"[{', '.join(texts)}]"]
-    lines = layout.fold(texts, 80)
+    assert fold_list(texts, 10**9) == [f"[{', '.join(texts)}]"]
+    lines = fold_list(texts, 80)
     assert max(map(len, lines)) <= 80
     assert " ".join(map(str.strip, lines)) == f"[{', '.join(texts)}]"
-    assert layout.inline([[1.0, 20.0], [300.0, 4.0]], 6) == "[[1, 20], [300, 4]]"
+    assert brief([[1.0, 20.0], [300.0, 4.0]], 6) == "[[1, 20], [300, 4]]"
 
 
 def test_long_formulas_of_operations_are_folded() -> None:

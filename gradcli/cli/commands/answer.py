@@ -139,10 +139,10 @@ def steps(options: StepsOptions, environment: Environment) -> int:
     destination.write(
         answer, pages(destination.rounded(answer), verbose, destination.encoding()), whole=whole)
     if destination.bare():
-        from gradcli.render import remarks
+        from gradcli.render.messages import remarks
 
         command = "jac" if answer["mode"] == "forward" else "grad"
-        destination.remark(remarks.text({**answer, "command": command}))
+        destination.remark(remarks({**answer, "command": command}))
     return OK
 
 

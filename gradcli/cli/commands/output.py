@@ -115,14 +115,14 @@ def deliver(answer: dict[str, Any], options: Options, environment: Environment) 
     destination.write(answer, whole=not destination.to_terminal)
     # What `why` has to say is its answer.
     if destination.bare() and answer["command"] != "why" and (options.verbose or _has_more(answer)):
-        from gradcli.render import remarks
+        from gradcli.render.messages import remarks
 
-        told = remarks.text(answer)
+        text = remarks(answer)
         if options.verbose and answer["command"] == "grad" and destination.format == "plain":
             from gradcli.render.layouts import paths
 
-            told += paths.plain_paths(answer)
-        destination.remark(told)
+            text += paths.plain_paths(answer)
+        destination.remark(text)
 
 
 def _has_more(answer: dict[str, Any]) -> bool:

@@ -223,7 +223,7 @@ class Report:
 
     def _explain(self) -> None:
         """Tell the reason of each None once, at the first point that has it."""
-        from gradcli.render import remarks
+        from gradcli.render.messages import remarks
 
         said = ""
         assert self.job.layout is not None or not self.missing
@@ -231,20 +231,20 @@ class Report:
             title = self.job.layout.titles[k]   # type: ignore[union-attr]
             if title.partition("[")[0] not in said:
                 answer = QUESTIONS[self.job.command](self.job.question(point))
-                said += remarks.text(answer)
+                said += remarks(answer)
         self.environment.tell(said)
 
     def _explain_bad(self) -> None:
         """Tell how many rows have NaN or infinity, and why the first one has."""
         if self.first_bad is None:
             return
-        from gradcli.render import remarks
+        from gradcli.render.messages import remarks
 
         row, point = self.first_bad
         rows = "row has" if self.bad == 1 else "rows have"
         self.environment.tell(f"gradcli: {self.bad:,} {rows} NaN or infinity, first row"
               f" {row} (counted from 0), where {_where(point)}\n"
-              + remarks.text(QUESTIONS[self.job.command](self.job.question(point))))
+              + remarks(QUESTIONS[self.job.command](self.job.question(point))))
 
     def _explain_doubtful(self) -> None:
         """Tell how many rows may be wrong, since numbers on the way left the range of floats, or no

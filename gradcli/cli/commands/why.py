@@ -10,13 +10,12 @@ from gradcli.cli.environment import OK, WRONG, write
 from gradcli.cli.files import write_file
 from gradcli.questions import mending
 from gradcli.questions import why as explaining
-from gradcli.render import diff
 from gradcli.render.entries import listed
 from gradcli.render.numbers import first_derivative, visible
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterator
     from typing import Any
 
     from gradcli.cli.environment import Environment
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     from gradcli.lang.running.program import Program
     from gradcli.questions.mending import Mended
     from gradcli.questions.why import Explained
+
 
 MARK = b"\xef\xbb\xbf"      # what some editors put at the front of a file
 
@@ -69,10 +69,10 @@ def _mend(source: Source, text: str, options: WhyOptions, environment: Environme
     path = None if options.output == "-" else options.output
     stream = environment.stdout
     if path is not None:
-        write_file(path, diff.unified(source.name, source.text, text))
+        write_file(path, unified(source.name, source.text, text))
         return
     # A person sees what is there; a program gets the bytes that it can apply.
-    write(stream, diff.unified(source.name, source.text, text, safe=environment.terminal(stream),
+    write(stream, unified(source.name, source.text, text, safe=environment.terminal(stream),
                                color=environment.color(stream, options.color)))
 
 
@@ -124,3 +124,40 @@ def _summary(answer: dict[str, Any], mended: Mended, options: WhyOptions) -> str
             f"{answer['file']} is changed: {names(mended.gained)} now {have}" if options.write
             else f"with this change {names(mended.gained)} {have}; --write makes it")
     return "".join([visible(line) + "\n" for line in lines])
+
+
+# ---- changes as a unified diff that `patch` reads ----------------------------------------------
+
+
+COLORS = {"-": "\x1b[31m", "+": "\x1b[32m", "@": "\x1b[36m"}
+BOLD, OFF = "\x1b[1m", "\x1b[0m"
+NO_END = "\\ No newline at end of file"
+
+
+def unified(name: str, before: str, after: str, safe: bool = False, color: bool = False) -> str:
+    """Return the diff, empty if nothing changes. safe: with escapes for unprintable characters."""
+    return "".join([
+        line + "\n" for line in _diff_lines(visible(name), before, after, safe, color)])
+
+
+def _diff_lines(name: str, before: str, after: str, safe: bool, color: bool) -> Iterator[str]:
+    from difflib import unified_diff
+
+    found = unified_diff(_split(before), _split(after), name, name, lineterm="\n")
+    for at, line in enumerate(found):
+        text, end = line.removesuffix("\n"), line.endswith("\n")
+        if safe:
+            text = text[:1] + visible(text[1:].removesuffix("\r"))
+        paint = (BOLD if at < 2 else COLORS.get(text[:1], "")) if color else ""
+        yield f"{paint}{text}{OFF}" if paint else text
+        if not end:
+            yield NO_END
+
+
+def _split(text: str) -> list[str]:
+    """Return the lines with their ends, split at line feeds only: other characters end no line of a
+    file.
+    """
+    lines = [line + "\n" for line in text.split("\n")]
+    lines[-1] = lines[-1][:-1]
+    return lines if lines[-1] else lines[:-1]

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from gradcli.render import latex, numbers
+from gradcli.render import entries, latex, numbers
 from gradcli.render.layouts.targets import TargetPage, with_records
 from gradcli.render.page import Code, Phrase
 
@@ -32,16 +32,12 @@ def pages(answer: dict[str, Any], digits: int | None = None, *, verbose: bool = 
             page.add(numbers.closed(page.name), result["value"])
         PAGES[answer["command"]](page, result)
         notes = list(dict.fromkeys([
-            f"{note['message']}{_line(note)}" for note in result.get("notes") or ()]))
+            f"{note['message']}{entries.line(note)}" for note in result.get("notes") or ()]))
         for text in notes:
             page.remark(text)
         page.messages = [f"note: {f'{page.name}: ' if several else ''}{text}" for text in notes]
         found.append(page)
     return with_records(answer, found)
-
-
-def _line(note: Mapping[str, Any]) -> str:
-    return f" (line {note['line']})" if note.get("line") else ""
 
 
 def _title(result: Result, held: Mapping[str, Any]) -> list[Any]:
@@ -75,18 +71,12 @@ def total(terms: Sequence[tuple[float, str]], tex: bool = False, digits: int | N
     for coefficient, factors in terms:
         if coefficient == 0:
             continue
-        size = _number(abs(coefficient), tex, digits)
+        size = (latex.number if tex else numbers.significant)(abs(coefficient), digits)
         one = factors if factors and abs(coefficient) == 1 else (
             f"{size}{' ' if tex else '*'}{factors}" if factors else size)
         sign = "-" if coefficient < 0 else "+" if text else ""
         text += f" {sign} {one}" if text else f"{sign}{one}"
     return text or "0"
-
-
-def _number(value: float, tex: bool, digits: int | None) -> str:
-    if tex:
-        return latex.number(value, digits)
-    return numbers.exact(value) if digits is None else numbers.significant(value, digits)
 
 
 def _factors(powers: Mapping[str, int], at: Mapping[str, float], tex: bool) -> str:
@@ -202,7 +192,7 @@ def _normal(page: TargetPage, result: Result, x: str) -> None:
     of = page.name
     if normal is None:
         at = result["at"][x]
-        plain = f"{x} = {_number(at, False, page.digits)}"
+        plain = f"{x} = {numbers.significant(at, page.digits)}"
         tex = f"{latex.element(x)} &= {latex.number(at, page.digits)}"
     else:
         m, b = normal["slope"], normal["intercept"]
@@ -334,7 +324,7 @@ def _propagate(page: TargetPage, result: Result) -> None:
         page.add_own(f"correlation({c['first']},{c['second']})", c["correlation"])
     if result["correlations"]:
         page.remark("correlations: " + ", ".join([
-            f"{c['first']}:{c['second']} = {_number(c['correlation'], False, page.digits)}"
+            f"{c['first']}:{c['second']} = {numbers.significant(c['correlation'], page.digits)}"
             for c in result["correlations"]]))
 
 

@@ -7,7 +7,7 @@ missing or unusable number, red a failed check.
 
 from __future__ import annotations
 
-from gradcli.render import entries, layout, numbers
+from gradcli.render import entries, numbers
 from gradcli.render.page import (
     MISSING,
     UNLIMITED,
@@ -20,7 +20,7 @@ from gradcli.render.page import (
     Title,
 )
 from gradcli.render.terminal import groups
-from gradcli.render.view import GAP, NAME, PARTIAL, View, widest
+from gradcli.render.view import GAP, NAME, PARTIAL, View, count, summary, widest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def _sources_at(result: dict[str, Any]) -> dict[str, Any]:
 
 def _gradient(view: View, result: dict[str, Any], gap: bool) -> Iterator[Block]:
     yield _title(view, result, _sources_at(result), optional=True, gap=gap)
-    total = layout.count(result.get("value"))
+    total = count(result.get("value"))
     if result.get("summed") and "sum" not in [note["code"] for note in result.get("notes") or ()]:
         yield Paragraph(f"gradient of the sum of its {total} elements; `gradcli jac` shows each"
                         if total > 1 else f"gradient of the sum of {result['of']}")
@@ -102,7 +102,7 @@ def _gradient(view: View, result: dict[str, Any], gap: bool) -> Iterator[Block]:
 
 def _point(view: View, value: Any) -> Any:
     """Return the value of a source to show, or the shape alone of an array above POINT elements."""
-    return layout.summary(value, view.digits)[0] if view.large(value, POINT) else value
+    return summary(value, view.digits)[0] if view.large(value, POINT) else value
 
 
 def _checked(check: dict[str, Any]) -> Any:
@@ -234,7 +234,7 @@ def _matrix(view: View, named: entries.Named, build: Callable[[], entries.Matrix
     is too large.
     """
     named = [one for one in named if one[0]]
-    if not view.whole and sum(layout.count(value) for _, value, _ in named) > MATRIX:
+    if not view.whole and sum(count(value) for _, value, _ in named) > MATRIX:
         yield _summary(view, named)
         return
     rows, columns, values = build()
@@ -267,7 +267,7 @@ def _summary(view: View, named: entries.Named) -> Grid:
 def _summarised(view: View, value: Any, item: dict[str, Any]) -> Lines:
     if not isinstance(value, list):
         return [numbers.significant(value)]
-    lines = layout.summary(value, view.digits)
+    lines = summary(value, view.digits)
     if "sparse" in item:
         shape = " x ".join(map(str, item["sparse"]["shape"]))
         lines[0] = f"{len(value):,} of a {shape} array"

@@ -201,16 +201,9 @@ def task(kind: str, order: int) -> str:
 
 def _lint_rows(answer: dict[str, Any]) -> tuple[Head, list[Row]]:
     return LINT, [
-        [one["problem"], place(value["at"], DIGITS), short(value["expected"]),
+        [one["problem"], place(value["at"], DIGITS), numbers.significant(value["expected"], DIGITS),
          one["kind"], one["read_as"], one["usable"], one["points"]]
         for one in answer["problems"] for value in one["values"]]
-
-
-def short(value: Any, digits: int = DIGITS) -> str:
-    """Return a number or nested lists of numbers, rounded for people."""
-    if isinstance(value, list):
-        return f"[{', '.join([short(item, digits) for item in value])}]"
-    return numbers.significant(value, digits)
 
 
 def place(at: dict[str, Any], digits: int = 17) -> str:
@@ -414,7 +407,7 @@ def _lint(view: View, answer: dict[str, Any]) -> Iterator[Block]:
         yield Title(f"{one['problem']}: {task(one['kind'], one['order'])} of {one['read_as']} by"
                     f" {', '.join(one['wrt'])}", gap=True)
         yield Table(["at", "right answer"], [
-            [place(value["at"], view.digits), short(value["expected"], view.digits)]
+            [place(value["at"], view.digits), numbers.significant(value["expected"], view.digits)]
             for value in one["values"]], limits={0: TEXT, 1: max(TEXT, view.width - TEXT - 6)})
         for warning in one["warnings"]:
             yield Remark(warning, head="warning:")

@@ -9,13 +9,22 @@
 
 from __future__ import annotations
 
-from gradcli.render import entries, layout, numbers
+from gradcli.render import entries, numbers
 from gradcli.render.numbers import visible
-from gradcli.render.page import MISSING, Code, Grid, Paragraph, Preformatted, Remark, Table
+from gradcli.render.page import (
+    MISSING,
+    Code,
+    Grid,
+    Paragraph,
+    Preformatted,
+    Remark,
+    Table,
+)
+from gradcli.render.view import brief, dimensions
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator
     from typing import Any
 
     from gradcli.render.page import Block
@@ -94,8 +103,8 @@ def _rows(steps: list[dict[str, Any]], form: Form) -> list[Row]:
             text = f"{step['name']} = {text}"
         if step.get("times", 1) > 1:
             text = f"{text} ({step['times']} times)"
-        value = form.number(step["value"]) if step.get("value") is not None else _shape(
-            step.get("shape"))
+        value = form.number(step["value"]) if step.get("value") is not None else (
+            dimensions(step.get("shape") or ()))
         found.append([line, Code(text), step.get("operation") or "", value,
                       _passes(step, at, form)])
     if len(found) <= ROWS:
@@ -117,12 +126,6 @@ def _passes(step: dict[str, Any], at: int, form: Form) -> str:
     if not step["recorded"]:
         return STOPS
     return "passes" if step.get("slope") is None else form.number(step["slope"])
-
-
-def _shape(shape: Sequence[int] | None) -> str:
-    if not shape:
-        return ""
-    return f"vector of {shape[0]}" if len(shape) == 1 else f"{' x '.join(map(str, shape))} array"
 
 
 def _product(steps: list[dict[str, Any]], source: dict[str, Any], form: Form
@@ -162,15 +165,9 @@ def on_screen(view: View, found: Iterable[Block]) -> Iterator[Block]:
 def form_of(view: View, answer: dict[str, Any]) -> Form:
     """Return how a terminal shows a value."""
     return Form(answer, view.width, view.encoding,
-                lambda value: _short(value, view.digits, view.whole),
-                lambda value: _short(value, view.digits, False))
-
-
-def _short(value: Any, digits: int, whole: bool) -> str:
-    """Return a number or a small array in full; of a large one the shape, unless `whole`."""
-    if layout.count(value) > SMALL and not whole:
-        return layout.summary(value, digits)[0]
-    return layout.inline(value, digits)
+                lambda value: numbers.significant(value, view.digits) if view.whole else
+                brief(value, view.digits, SMALL),
+                lambda value: brief(value, view.digits, SMALL))
 
 
 def _grid(view: View, table: Table) -> Grid:
@@ -217,9 +214,7 @@ def _folded(view: View, text: str, room: int) -> list[str]:
 
 def exact(value: Any) -> str:
     """Return a number or a small array in full; of a large one the shape."""
-    if layout.count(value) > SMALL:
-        return layout.summary(value, 1)[0]
-    return numbers.exact(value)
+    return brief(value, None, SMALL)
 
 
 def aligned(table: Table) -> Iterator[str]:

@@ -49,10 +49,10 @@ def for_people(digits: int, whole: bool) -> Callable[[Any], str]:
     def show(value: Any) -> str:
         if isinstance(value, list):
             if not whole and value and numbers.regular(value):
-                from gradcli.render import layout
+                from gradcli.render.view import count, summary
 
-                if layout.count(value) > LARGE:
-                    return f"<{', '.join(layout.summary(value, digits))}>"
+                if count(value) > LARGE:
+                    return f"<{', '.join(summary(value, digits))}>"
             return f"[{', '.join([show(item) for item in value])}]"
         if isinstance(value, dict):
             return f"{{{', '.join([f'{key}: {show(item)}' for key, item in value.items()])}}}"
@@ -116,14 +116,14 @@ def _short(value: Any) -> str:
 def remarks(answer: dict[str, Any]) -> Iterator[str]:
     """Yield lines on why something printed was None, and the notes on the run."""
     from gradcli.render import entries
-    from gradcli.render import remarks as causes
+    from gradcli.render.messages import causes
 
     said: set[str] = set()
     for printed in answer["printed"]:
         for item in printed["values"]:
             for k, why in enumerate(entries.unused(item["reasons"])):
                 name = f"the gradient printed in line {printed['line']}"
-                lines = [f"{head} {text}" if head else text for head, text in causes.lines(
+                lines = [f"{head} {text}" if head else text for head, text in causes(
                     answer["file"], [name], None, why, k, texts=answer.get("lines"))]
                 if lines[0] not in said:
                     said.add(lines[0])

@@ -8,10 +8,11 @@ each local derivative, in LaTeX one tabular.
 
 from __future__ import annotations
 
-from gradcli.render import entries, layout, numbers
+from gradcli.render import entries, numbers
 from gradcli.render.latex import escaped, name, number
 from gradcli.render.numbers import encodable
 from gradcli.render.page import Causes, Code, Equations, Page, Paragraph, Phrase, Table, Title
+from gradcli.render.view import brief
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -185,12 +186,7 @@ def short(digits: int, whole: bool = False) -> Show:
     """
     most = LARGER if whole else SMALL
 
-    def show(value: Any) -> str:
-        if layout.count(value) > most:
-            return layout.summary(value, digits)[0]
-        return layout.inline(value, digits)
-
-    return show
+    return lambda value: brief(value, digits, most)
 
 
 def values(result: dict[str, Any], show: Show, whole: bool) -> list[Row]:
@@ -398,9 +394,7 @@ def _fraction(above: str, below: str, sign: str) -> str:
 def _value(value: Any) -> str:
     """Return a number in full, a small array, else the shape, in LaTeX."""
     if isinstance(value, list | dict):
-        if layout.count(value) > SMALL:
-            return f"\\text{{{escaped(layout.summary(value, EXACT)[0])}}}"
-        return f"\\text{{{escaped(layout.inline(value, EXACT))}}}"
+        return f"\\text{{{escaped(brief(value, EXACT, SMALL))}}}"
     return number(value)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gradcli.render import latex, numbers
+from gradcli.render import entries, latex, numbers
 from gradcli.render.layouts.targets import TargetPage, along, name_of, with_records
 from gradcli.render.page import WRONG, Code, Phrase, Remark
 
@@ -122,10 +122,10 @@ def _badness(one: dict[str, Any]) -> tuple[int, float]:
 
 def _remarks(page: TargetPage, source: dict[str, Any]) -> None:
     said = {block.text for block in page.blocks if isinstance(block, Remark)}
-    causes = [f"{c['message']}{_line(c)}" for c in source["causes"]]
-    reasons = [f"{source['wrt']} has no derivative: {r['message']}{_line(r)}"
+    causes = [f"{c['message']}{entries.line(c)}" for c in source["causes"]]
+    reasons = [f"{source['wrt']} has no derivative: {r['message']}{entries.line(r)}"
                for r in source["reasons"]]
-    notes = list(dict.fromkeys([f"{n['message']}{_line(n)}" for n in source["notes"]]))
+    notes = list(dict.fromkeys([f"{n['message']}{entries.line(n)}" for n in source["notes"]]))
     lacking = [f"no {WITHOUT.get(m, m)} for {source['wrt']}: {why}"
                for m, why in source["methods"].items() if why]
     for text, style in (*[(text, WRONG) for text in causes],
@@ -134,7 +134,3 @@ def _remarks(page: TargetPage, source: dict[str, Any]) -> None:
             page.remark(text, style)
     page.messages += [text for text in [*causes, *reasons, *[f"note: {text}" for text in notes]]
                   if text not in page.messages]
-
-
-def _line(what: dict[str, Any]) -> str:
-    return f" (line {what['line']})" if what.get("line") else ""

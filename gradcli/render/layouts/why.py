@@ -25,7 +25,7 @@ Derivatives with the same causes share one paragraph. In a pipe each derivative 
 from __future__ import annotations
 
 from gradcli.base.errors import Source
-from gradcli.render import entries, layout, numbers, remarks
+from gradcli.render import entries, numbers
 from gradcli.render.layouts.paths import (
     SMALL,
     WIDE,
@@ -39,8 +39,7 @@ from gradcli.render.layouts.paths import (
     path,
     paths,
 )
-from gradcli.render.messages import excerpt
-from gradcli.render.numbers import visible
+from gradcli.render.messages import excerpt, location, subject
 from gradcli.render.page import (
     MISSING,
     Page,
@@ -50,6 +49,7 @@ from gradcli.render.page import (
     Table,
     Title,
 )
+from gradcli.render.view import brief
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -116,15 +116,15 @@ def _derivative(result: dict[str, Any], group: list[dict[str, Any]], form: Form
     source = group[0]
     if source.get("reasons"):
         for k, (names, value, reason, at) in enumerate(entries.reasons(items)):
-            subject = remarks.subject(names, value, at, len(result["sources"]))
-            yield _head({**only, "sources": [] if at else group}, subject, reason["message"],
+            who = subject(names, value, at, len(result["sources"]))
+            yield _head({**only, "sources": [] if at else group}, who, reason["message"],
                         gap=k == 0)
             yield from _places(reason, form)
             yield from _fix(reason)
     else:
         why = [n for n in notes if answering(n[2])][:1]
-        subject = f"{name_of(result, source)} = {form.number(source.get('gradient'))}"
-        yield _head(only, subject, "".join([n[2]["message"] for n in why]), gap=True)
+        head = f"{name_of(result, source)} = {form.number(source.get('gradient'))}"
+        yield _head(only, head, "".join([n[2]["message"] for n in why]), gap=True)
         for found in why:
             notes.remove(found)
             yield from _places(found[2], form)
@@ -154,7 +154,7 @@ def _places(remark: dict[str, Any], form: Form) -> Iterator[Preformatted]:
     for place in places:
         first = place is remark
         arrow = "-->" if place is places[0] else ":::"
-        yield Preformatted([f" {pad}{arrow} {_at(form.file, place)}"])
+        yield Preformatted([f" {pad}{arrow} {location(form.file, place)}"])
         text = form.texts.get(place["line"])
         if text is None:
             continue
@@ -172,12 +172,6 @@ def _places(remark: dict[str, Any], form: Form) -> Iterator[Preformatted]:
 def _pad(remark: dict[str, Any]) -> str:
     lines = [p.get("line") or 0 for p in (remark, *(remark.get("related") or ()))]
     return " " * len(str(max(lines)))
-
-
-def _at(file: str, place: dict[str, Any]) -> str:
-    if not file or file.startswith("<"):
-        return f"line {place['line']}"
-    return ":".join([visible(file), *[str(place[k]) for k in ("line", "column") if place.get(k)]])
 
 
 def _fix(reason: dict[str, Any]) -> Iterator[Remark]:
@@ -274,8 +268,6 @@ GRAD = {"command": "grad"}
 def _form(answer: dict[str, Any], digits: int | None) -> Form:
     """Return the form for documents: numbers to `digits` digits, or in full."""
     def show(value: Any) -> str:
-        if digits is None or layout.count(value) > SMALL:
-            return exact(value)
-        return layout.inline(value, digits)
+        return brief(value, digits, SMALL)
 
     return Form(answer, WIDE, "utf-8", show, show)
