@@ -86,6 +86,11 @@ TRAITS = {
     "comparing": "the sign of the difference of the arguments decides between formulas",
     "of_angle": "takes an angle",
     "angle": "gives an angle",
+    "exact": "rounds nothing",
+    "steady": "does not make rounding more than twice as large",
+    "in_steps": "a step function whose values are floats",
+    "real_only": "needs an order, or the size of real numbers",
+    "whole_tensor": "looks at batch axes, too, unless it has an axis",
     "by_inverse": "its complex form takes the value that was computed, too, and solves for it",
     "listed": "its one option is a list, which Python code may write without brackets",
 }

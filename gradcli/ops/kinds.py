@@ -94,6 +94,8 @@ class Op:
     steep: the argument near 0 of which it is steep.
     whole: whole numbers at which the value is a whole number, and that number.
     undoes: the operation g with f(g(x)) = x, and behind it the x of which that holds.
+    guard: its argument "inside" of the domain, "off_edge" (a little off it, where the slope is
+        finite), and a "harmless" one for a branch that is not used, where 1 is none.
     names: what other languages call it: `c` if that is its own name, `c:fabs` if not.
     complex_form: the function on complex arrays with tiny imaginary parts, for the complex step, or
         its name in `ops.continued`; `arrays` if that of arrays is analytic.
@@ -103,11 +105,10 @@ class Op:
 
     __slots__ = (
         "aliases", "arrays", "attributes", "batching", "by_parts", "complex_form", "doc", "domain",
-        "edges",
-        "elementwise", "expand", "fast_rules", "floats", "holomorphic", "integers", "internal",
-        "jvp", "kind", "kink", "kinks", "latex", "name", "names", "on_complex", "parameters",
-        "partial", "prepare", "reference", "roles", "rules", "samples", "smooth", "steep",
-        "substitute", "traits", "undoes", "variadic", "whole",
+        "edges", "elementwise", "expand", "fast_rules", "floats", "guard", "holomorphic",
+        "integers", "internal", "jvp", "kind", "kink", "kinks", "latex", "name", "names",
+        "on_complex", "parameters", "partial", "prepare", "reference", "roles", "rules", "samples",
+        "smooth", "steep", "substitute", "traits", "undoes", "variadic", "whole",
     )
 
     def __init__(
@@ -141,6 +142,7 @@ class Op:
         steep: int | None = None,
         whole: Mapping[int, int] | None = None,
         undoes: str = "",
+        guard: Mapping[str, str] | None = None,
         names: str = "",
         complex_form: Callable[..., Any] | str = "",
         reference: str = "",
@@ -177,6 +179,7 @@ class Op:
         self.steep = steep
         self.whole = whole or {}
         self.undoes = undoes
+        self.guard = guard or {}
         self.names = names
         self.complex_form = complex_form
         self.reference = reference

@@ -23,9 +23,6 @@ MOST_ENTRIES = 10_000
 LARGE = 2.0**26
 INFINITE = 1e100
 TOTALS = frozenset(("sum", "mean", "matmul", "contraction", "det"))
-# What never makes rounding more than twice as large.
-QUIET = frozenset(("multiply", "divide", "negative", "positive", "square", "sqrt", "reciprocal",
-                   "abs", "where", "maximum", "minimum", "relu"))
 # Whose slopes cost nothing, however many numbers they are of.
 SUMS = frozenset(("add", "subtract"))
 # Of more numbers at once nobody looks.
@@ -42,7 +39,7 @@ def shown(run: Run) -> float:
         return worst
     for entry in entries:
         op, ans = entry[OP], entry[ANS]
-        if op.name in QUIET or not (op.elementwise or op.name in TOTALS):
+        if "steady" in op.traits or not (op.elementwise or op.name in TOTALS):
             continue
         if type(ans) is float and op.elementwise:
             worst = max(worst, _grown(entry))

@@ -8,6 +8,7 @@ checked here.
 from __future__ import annotations
 
 import itertools
+import math
 import random
 from collections.abc import Callable
 from typing import Any
@@ -293,3 +294,18 @@ def test_rows_that_are_zero_at_zero(name: str) -> None:
     op = TABLE[name]
     others = [0.0] * (len(op.parameters) - 1)
     assert op(0.0, *others) == 0
+
+
+@pytest.mark.parametrize("name", [name for name, op in TABLE.items() if op.guard])
+def test_guards_stay_in_the_domain_and_change_nothing_inside(name: str) -> None:
+    op = TABLE[name]
+    guard = dict(op.guard)
+    names = {"clip": TABLE["clip"], "maximum": TABLE["maximum"]}
+    if "harmless" in guard:
+        assert math.isfinite(op(float(guard.pop("harmless"))))
+    for text in guard.values():
+        for (x,) in points(op):
+            assert eval(text.format(x), names) == pytest.approx(x, rel=1e-9)
+    if "inside" in guard:
+        for x in (-9.0, 0.0, 1.0, 9.0):
+            assert math.isfinite(op(eval(guard["inside"].format(x), names)))

@@ -81,19 +81,13 @@ class Trace:
         return [e[OUT] for e in self.entries[:self.own] if may_fail(e)]
 
 
-# They look at a tensor as a whole, batch axes and all, unless they have an axis.
-WHOLE = frozenset((
-    "argmax", "argmin", "argwhere", "histogram", "histogram_fixed_width", "shape", "size",
-    "unique"))
-
-
 def mixes_points(entry: Entry, varies: Collection[int | None]) -> bool:
     """Return whether an operation does not leave an axis of points in front alone: because it looks
     at all elements, or because it cannot tell this axis from one of an index that depends on the
     point.
     """
     op, along = entry[OP], entry[ATTRIBUTES].get("axis") is not None
-    return not op.elementwise and not along and (op.name in WHOLE or any(
+    return not op.elementwise and not along and ("whole_tensor" in op.traits or any(
         i in varies and op.role(k) == "index" for k, i in enumerate(entry[IDS])))
 
 

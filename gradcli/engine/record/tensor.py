@@ -131,9 +131,9 @@ def apply(op: Op, args: Sequence[Any], attributes: Mapping[str, Any]) -> Any:
         else:
             return apply(op, [operand(b) for b in args], attributes)
     if values and (_is_complex(values[0]) or (len(values) > 1 and _is_complex(values[-1]))):
-        from gradcli.ops.table.complex_numbers import UNORDERED, refuse
+        if "real_only" in op.traits:
+            from gradcli.ops.table.complex_numbers import refuse
 
-        if op.name in UNORDERED:
             raise refuse(op.name)
         op = op.on_complex or op
     if len(args) > 1:

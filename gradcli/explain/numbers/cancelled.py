@@ -69,9 +69,6 @@ GRAIN, MODEST = 2.0**-10, 2.0**20
 ARITHMETIC = frozenset((
     "add", "subtract", "multiply", "divide", "power", "square", "sqrt", "reciprocal",
     "squared_difference"))
-HANDED_ON = frozenset((
-    "positive", "negative", "abs", "maximum", "minimum", "where", "relu", "clip", "sign", "floor",
-    "ceil", "round", "trunc"))
 SUMS = frozenset(("sum", "mean", "matmul", "contraction", "convolution", "cumsum"))
 PRODUCTS = frozenset(("matmul", "contraction"))
 # Exact on whole numbers that are not too large, if the answer is one.
@@ -355,15 +352,16 @@ def _off(entry: Entry, rounded: set[int]) -> Any:
 
 def _rounds(entry: Entry) -> bool:
     """Return whether an operation on exact numbers may have rounded its answer."""
-    name, values, ans = entry[OP].name, entry[VALUES], entry[ANS]
-    if name in HANDED_ON or (not entry[OP].elementwise and name not in SUMS and entry[OP].kind in (
-            LINEAR, BILINEAR)):
+    op, values, ans = entry[OP], entry[VALUES], entry[ANS]
+    name = op.name
+    if "exact" in op.traits or (
+            not op.elementwise and name not in SUMS and op.kind in (LINEAR, BILINEAR)):
         return False
     if name in WHOLE and all(map(_whole, (*values, ans))):
         return False
     if name in PRODUCTS or name == "det":
         return not (all(map(_whole, values)) and bool(np.max(reached(entry, ())) < 1/UNIT))
-    if name in ARITHMETIC and is_exact(entry[OP], values, ans):
+    if name in ARITHMETIC and is_exact(op, values, ans):
         return False
     if not all(map(_short, (*values, ans))):
         return True

@@ -23,21 +23,6 @@ if TYPE_CHECKING:
     from gradcli.explain.numbers.origins import Trail
     from gradcli.explain.numbers.words import Rewrite, Wording
 
-# Operand by operation, kept inside of the domain and away from its edge.
-INSIDE = {
-    **dict.fromkeys(("sqrt", "log", "log2", "log10", "rsqrt", "lgamma"), "maximum({}, 1e-12)"),
-    **dict.fromkeys(("asin", "acos", "atanh", "erfinv"), "clip({}, -1 + 1e-12, 1 - 1e-12)"),
-    **dict.fromkeys(("logit", "ndtri", "erfcinv"), "clip({}, 1e-12, 1 - 1e-12)"),
-    "log1p": "maximum({}, -1 + 1e-12)", "acosh": "maximum({}, 1 + 1e-12)",
-}
-# Operand by operation a little off the edge, where the slope is finite.
-OFF_EDGE = {
-    **dict.fromkeys(("sqrt", "acosh"), "{} + 1e-12"), "cbrt": "{} + 1e-18",
-    **dict.fromkeys(("asin", "acos"), "(1 - 1e-12)*{}"),
-}
-# A harmless operand for the branch that is not used, where 1 is none.
-HARMLESS = {"asin": "0", "acos": "0", "atanh": "0", "tan": "0", "acosh": "2", "logit": "0.5",
-            "ndtri": "0.5", "erfinv": "0", "erfcinv": "1"}
 
 
 def inside(trail: Trail, words: Wording, entry: Entry) -> Rewrite | None:
@@ -67,8 +52,8 @@ def _inside(trail: Trail, words: Wording, entry: Entry) -> str | None:
         return f"maximum({parts[0]}, 1e-12)^{tight(parts[1])}"
     if name == "log" and (odds := _sigmoid_of(trail, words, entry)) is not None:
         return f"log_sigmoid({minus(odds)})"
-    if name in INSIDE:
-        return _call(words, entry, INSIDE[name].format(parts[0]))
+    if "inside" in entry[OP].guard:
+        return _call(words, entry, entry[OP].guard["inside"].format(parts[0]))
     return None
 
 
@@ -101,9 +86,9 @@ def _off_edge(trail: Trail, words: Wording, entry: Entry) -> str | None:
         return f"({parts[0]} + {_offset(entry[VALUES][1])})^{tight(parts[1])}"
     if name == "hypot" and len(parts) == 2:
         return f"sqrt({tight(parts[0])}^2 + {tight(parts[1])}^2 + 1e-24)"
-    if name in OFF_EDGE:
-        inner = tight(parts[0]) if "*" in OFF_EDGE[name] else parts[0]
-        return _call(words, entry, OFF_EDGE[name].format(inner))
+    shifted = entry[OP].guard.get("off_edge")
+    if shifted is not None:
+        return _call(words, entry, shifted.format(tight(parts[0]) if "*" in shifted else parts[0]))
     return None
 
 
@@ -161,7 +146,7 @@ def _harmless(words: Wording, entry: Entry, k: int, chosen: Sequence[str], whole
         return None
     # The branch that contains the operation.
     at = 2 if place[2] - outer[2] >= whole.rfind(chosen[2]) else 1
-    harmless = HARMLESS.get(name, "1")
+    harmless = entry[OP].guard.get("harmless", "1")
     pair = (parts[k], harmless) if at == 1 else (harmless, parts[k])
     safe = f"where({chosen[0]}, {pair[0]}, {pair[1]})"
     old = words.of(entry) or ""

@@ -77,14 +77,6 @@ angle = general(
 absolute.on_complex = modulus
 
 
-UNORDERED = frozenset((
-    "maximum", "minimum", "reduce_max", "reduce_min", "sort", "argsort", "argmax", "argmin", "clip",
-    "relu", "relu6", "prelu", "elu", "selu", "hard_sigmoid", "logcosh", "softsign", "less",
-    "less_equal", "greater", "greater_equal", "norm2", "cummax", "cummin", "segment_largest",
-    "segment_smallest", "searchsorted", "asec", "acsc"))
-"""Operations that need an order, or the size of real numbers."""
-
-
 def refuse(name: str) -> Exception:
     """Return the error for an operation that complex numbers do not have."""
     return error("E0302", f"`{name}` needs real numbers, and complex ones have no order",

@@ -42,25 +42,26 @@ floor = flat(
     "floor", "x", floats=_integral(math.floor), arrays="floor", samples=((-2.9, 2.9),),
     latex=r"\lfloor {0} \rfloor", substitute="{0} + stop_gradient(floor({0}) - {0})",
     kinks="jumps at whole numbers", kink=_is_whole,
-    doc="largest whole number not above x", traits="switching", names="c sympy")
+    doc="largest whole number not above x", traits="switching exact", names="c sympy")
 ceil = flat(
     "ceil", "x", floats=_integral(math.ceil), arrays="ceil", samples=((-2.9, 2.9),),
     aliases="ceiling", latex=r"\lceil {0} \rceil",
     substitute="{0} + stop_gradient(ceil({0}) - {0})",
     kinks="jumps at whole numbers", kink=_is_whole,
-    doc="smallest whole number not below x", traits="switching", names="c sympy:ceiling")
+    doc="smallest whole number not below x", traits="switching exact", names="c sympy:ceiling")
 round_ = flat(
     "round", "x", floats=_integral(round), arrays="rint", samples=((-2.9, 2.9),),
     aliases="rint", latex=r"\operatorname{{round}}\left({0}\right)",
     substitute="{0} + stop_gradient(round({0}) - {0})",
     kinks="jumps at halves", kink=lambda x: _is_whole(x + 0.5),
-    doc="nearest whole number, halves to even", traits="switching", names="c:rint")
+    doc="nearest whole number, halves to even", traits="switching exact", names="c:rint")
 trunc = flat(
     "trunc", "x", floats=_integral(math.trunc), arrays="trunc", samples=((-2.9, 2.9),),
     aliases="fix", latex=r"\operatorname{{trunc}}\left({0}\right)",
     substitute="{0} + stop_gradient(trunc({0}) - {0})",
     kinks="jumps at whole numbers but 0",
-    kink=lambda x: _is_whole(x) & np.not_equal(x, 0.0), doc="x without its fraction", names="c")
+    kink=lambda x: _is_whole(x) & np.not_equal(x, 0.0), doc="x without its fraction", names="c",
+    traits="exact")
 def _floor_divide(x: Any, y: Any) -> Any:
     if np.result_type(x, y).kind in "iu" and not np.all(y):
         raise ValueError  # NumPy would answer 0
@@ -88,17 +89,17 @@ def _comparison(name: str, symbol: str, floats: Any, latex: str, substitute: str
                 traits=traits)
 
 
-_STEP = "sigmoid(k*({0} - {1})), with k how steep"
+_STEP, _ORDER = "sigmoid(k*({0} - {1})), with k how steep", "comparing real_only"
 equal = _comparison("equal", "==", lambda x, y: x == y, "{0} = {1}", "exp(-k*({0} - {1})^2)")
 not_equal = _comparison("not_equal", "!=", lambda x, y: x != y, r"{0} \ne {1}",
                         "1 - exp(-k*({0} - {1})^2)")
-less = _comparison("less", "<", lambda x, y: x < y, "{0} < {1}", "sigmoid(k*({1} - {0}))",
-    traits="comparing")
-less_equal = _comparison("less_equal", "<=", lambda x, y: x <= y, r"{0} \le {1}",
-                         "sigmoid(k*({1} - {0}))", traits="comparing")
-greater = _comparison("greater", ">", lambda x, y: x > y, "{0} > {1}", _STEP, traits="comparing")
-greater_equal = _comparison("greater_equal", ">=", lambda x, y: x >= y, r"{0} \ge {1}", _STEP,
-    traits="comparing")
+less = _comparison(
+    "less", "<", lambda x, y: x < y, "{0} < {1}", "sigmoid(k*({1} - {0}))", _ORDER)
+less_equal = _comparison(
+    "less_equal", "<=", lambda x, y: x <= y, r"{0} \le {1}", "sigmoid(k*({1} - {0}))", _ORDER)
+greater = _comparison("greater", ">", lambda x, y: x > y, "{0} > {1}", _STEP, _ORDER)
+greater_equal = _comparison(
+    "greater_equal", ">=", lambda x, y: x >= y, r"{0} \ge {1}", _STEP, _ORDER)
 logical_and = stop(
     "logical_and", "x y", is_elementwise=True, floats=lambda x, y: bool(x and y),
     arrays="logical_and", latex=r"{0} \land {1}", substitute="{0}*{1} of two smooth gates",
@@ -130,25 +131,27 @@ def _which_prepare(shapes: Sequence[Any], axis: Any) -> dict[str, Any]:
 argmax = stop(
     "argmax", "x", attributes={"axis": None}, prepare=_which_prepare, samples=((-3.0, 3.0),),
     arrays=lambda cores, x, axis: np.argmax(x, axis=axis), latex=r"\arg\max {0}",
-    substitute="sum(softmax({0}) * arange(len({0})))", doc="index of the largest element")
+    substitute="sum(softmax({0}) * arange(len({0})))", doc="index of the largest element",
+    traits="real_only whole_tensor")
 argmin = stop(
     "argmin", "x", attributes={"axis": None}, prepare=_which_prepare, samples=((-3.0, 3.0),),
     arrays=lambda cores, x, axis: np.argmin(x, axis=axis), latex=r"\arg\min {0}",
-    substitute="sum(softmax(-{0}) * arange(len({0})))", doc="index of the smallest element")
+    substitute="sum(softmax(-{0}) * arange(len({0})))", doc="index of the smallest element",
+    traits="real_only whole_tensor")
 shape = stop(
     "shape", "x", roles=("shape",), samples=((-3.0, 3.0),),
     arrays=lambda cores, x: np.array(shape_of(x)[-cores[0]:] if cores[0] else (), dtype=np.int64),
-    doc="lengths of the axes")
+    doc="lengths of the axes", traits="whole_tensor")
 size = stop(
     "size", "x", roles=("shape",), samples=((-3.0, 3.0),),
     arrays=lambda cores, x: int(np.prod(shape_of(x)[-cores[0]:])) if cores[0] else 1,
-    doc="number of elements")
+    doc="number of elements", traits="whole_tensor")
 zeros_like = stop(
     "zeros_like", "x", roles=("shape",), arrays=lambda cores, x: np.zeros_like(x),
-    samples=((-3.0, 3.0),), doc="zeros of the shape of x", names="numpy")
+    samples=((-3.0, 3.0),), doc="zeros of the shape of x", names="numpy", traits="in_steps")
 ones_like = stop(
     "ones_like", "x", roles=("shape",), arrays=lambda cores, x: np.ones_like(x),
-    samples=((-3.0, 3.0),), doc="ones of the shape of x", names="numpy")
+    samples=((-3.0, 3.0),), doc="ones of the shape of x", names="numpy", traits="in_steps")
 
 stop_gradient = stop(
     "stop_gradient", "x", aliases="detach", arrays=lambda cores, x: x, samples=((-3.0, 3.0),),

@@ -70,26 +70,27 @@ subtract = elementwise(
 multiply = elementwise(
     "multiply", "x y", lambda x, y, ans: y, lambda x, y, ans: x, aliases="mul scalar_mul",
     floats=lambda x, y: x * y, arrays="multiply", samples=PAIR, latex=r"{0} \cdot {1}",
-    doc="x * y", traits="true_zeros growing", complex_form="arrays", reference="x * y")
+    doc="x * y", traits="true_zeros growing steady", complex_form="arrays", reference="x * y")
 divide = elementwise(
     "divide", "x y", lambda x, y, ans: 1 / y, lambda x, y, ans: -(ans / y),
     aliases="div truediv true_divide realdiv",
     floats=lambda x, y: x / y, arrays="divide", samples=PAIR, latex=r"\frac{{{0}}}{{{1}}}",
-    domain="y != 0", doc="x / y", traits="true_zeros", steep=1, complex_form="arrays",
+    domain="y != 0", doc="x / y", traits="true_zeros steady", steep=1, complex_form="arrays",
     reference="x / y")
 negative = elementwise(
     "negative", "x", -1.0, aliases="neg",
     floats=lambda x: -x, arrays="negative", samples=REAL, latex="-{0}", doc="-x",
-    traits="bounded true_zeros zero_at_zero", complex_form="arrays", reference="-x")
+    traits="bounded true_zeros zero_at_zero steady exact", complex_form="arrays", reference="-x")
 positive = elementwise(
     "positive", "x", 1.0, aliases="identity",
     floats=lambda x: +x, arrays="positive", samples=REAL, latex="{0}", doc="+x, the same value",
-    traits="bounded zero_at_zero", complex_form="arrays", reference="x")
+    traits="bounded zero_at_zero steady exact", complex_form="arrays", reference="x")
 reciprocal = elementwise(
     "reciprocal", "x", lambda x, ans: -square(ans),
     floats=lambda x: 1 / x, arrays=lambda x: np.divide(1, x), samples=POSITIVE,
     latex=r"\frac{{1}}{{{0}}}", domain="x != 0", doc="1 / x",
-    traits="true_zeros never_zero never_flat", steep=0, complex_form="arrays", reference="1 / x")
+    traits="true_zeros never_zero never_flat steady", steep=0, complex_form="arrays",
+    reference="1 / x")
 
 
 def _integer_fmod(x: int, y: int) -> int:
@@ -119,7 +120,8 @@ fmod = elementwise(
 square = elementwise(
     "square", "x", lambda x, ans: 2.0 * x,
     floats=lambda x: x * x, arrays="square", samples=REAL, latex="{0}^2", doc="x^2",
-    traits="true_zeros zero_at_zero growing not_negative", complex_form="arrays", reference="x * x")
+    traits="true_zeros zero_at_zero growing not_negative steady", complex_form="arrays",
+    reference="x * x")
 squared_difference = elementwise(
     "squared_difference", "x y",
     lambda x, y, ans: 2.0 * (x - y), lambda x, y, ans: 2.0 * (y - x),
@@ -246,18 +248,20 @@ sqrt = elementwise(
     "sqrt", "x", lambda x, ans: 0.5 / ans,
     floats=math.sqrt, arrays="sqrt", samples=POSITIVE, latex=r"\sqrt{{{0}}}", domain="x >= 0",
     kinks="slope inf at 0", doc="square root",
-    traits="bounded true_zeros zero_at_zero not_negative", steep=0, complex_form="arrays",
-    reference="mp.root(x, 2)")
+    traits="bounded true_zeros zero_at_zero not_negative steady", steep=0, complex_form="arrays",
+    reference="mp.root(x, 2)", guard={"inside": "maximum({}, 1e-12)", "off_edge": "{} + 1e-12"})
 cbrt = elementwise(
     "cbrt", "x", lambda x, ans: 1 / (3.0 * square(ans)),
     floats=math.cbrt, arrays="cbrt", samples=POSITIVE, latex=r"\sqrt[3]{{{0}}}",
     kinks="slope inf at 0", doc="cube root, real for negative x", traits="zero_at_zero odd",
-    steep=0, whole={0: 0, 1: 1}, names="c sympy", complex_form="cbrt", reference="mp.root(x, 3)")
+    steep=0, whole={0: 0, 1: 1}, names="c sympy", complex_form="cbrt", reference="mp.root(x, 3)",
+    guard={"off_edge": "{} + 1e-18"})
 rsqrt = elementwise(
     "rsqrt", "x", lambda x, ans: -0.5 * ans / x,
     floats=lambda x: 1 / math.sqrt(x), arrays=lambda x: 1 / np.sqrt(x), samples=POSITIVE,
     latex=r"\frac{{1}}{{\sqrt{{{0}}}}}", domain="x > 0", doc="1/sqrt(x)",
-    traits="never_zero never_flat", steep=0, complex_form="arrays", reference="1 / mp.root(x, 2)")
+    traits="never_zero never_flat", steep=0, complex_form="arrays", reference="1 / mp.root(x, 2)",
+    guard={"inside": "maximum({}, 1e-12)"})
 # A row of its own: the derivative of the quotient x/r would be the difference 1/r - x^2/r^3, which
 # cancels where x is much larger than y.
 unit_part = elementwise(
@@ -300,22 +304,26 @@ log = elementwise(
     "log", "x", lambda x, ans: 1 / x, aliases="ln",
     floats=math.log, arrays="log", samples=POSITIVE, latex=r"\ln\left({0}\right)",
     domain="x > 0", doc="natural logarithm", traits="bounded true_zeros never_flat", steep=0,
-    whole={1: 0}, undoes="exp", names="c sympy", complex_form="arrays", reference="mp.ln(x)")
+    whole={1: 0}, undoes="exp", names="c sympy", complex_form="arrays", reference="mp.ln(x)",
+    guard={"inside": "maximum({}, 1e-12)"})
 log2 = elementwise(
     "log2", "x", lambda x, ans: 1 / (0.6931471805599453 * x),
     floats=math.log2, arrays="log2", samples=POSITIVE, latex=r"\log_2\left({0}\right)",
     domain="x > 0", doc="logarithm to base 2", traits="true_zeros", steep=0, whole={2: 1},
-    names="c", complex_form="arrays", reference="mp.ln(x) / mp.ln(2)")
+    names="c", complex_form="arrays", reference="mp.ln(x) / mp.ln(2)",
+    guard={"inside": "maximum({}, 1e-12)"})
 log10 = elementwise(
     "log10", "x", lambda x, ans: 1 / (2.302585092994046 * x), aliases="lg",
     floats=math.log10, arrays="log10", samples=POSITIVE, latex=r"\log_{{10}}\left({0}\right)",
     domain="x > 0", doc="logarithm to base 10", traits="true_zeros", steep=0, whole={10: 1},
-    names="c", complex_form="arrays", reference="mp.ln(x) / mp.ln(10)")
+    names="c", complex_form="arrays", reference="mp.ln(x) / mp.ln(10)",
+    guard={"inside": "maximum({}, 1e-12)"})
 log1p = elementwise(
     "log1p", "x", lambda x, ans: 1 / (1 + x),
     floats=math.log1p, arrays="log1p", samples=((-0.5, 3.0),), latex=r"\ln\left(1 + {0}\right)",
     domain="x > -1", doc="log(1 + x), exact near 0", traits="true_zeros zero_at_zero", whole={0: 0},
-    undoes="expm1", names="c", complex_form="arrays", reference="mp.ln(1 + x)")
+    undoes="expm1", names="c", complex_form="arrays", reference="mp.ln(1 + x)",
+    guard={"inside": "maximum({}, -1 + 1e-12)"})
 xlogy = elementwise(
     "xlogy", "x y",
     lambda x, y, ans: log(y),
@@ -351,14 +359,15 @@ absolute = elementwise(
     "abs", "x", lambda x, ans: sign(x), aliases="absolute fabs",
     floats=abs, arrays="abs", samples=POSITIVE, latex=r"\left|{0}\right|",
     kinks="slope 0 at 0", kink=lambda x: equal(x, 0.0), doc="absolute value",
-    traits="bounded in_pieces zero_at_zero even not_negative switching", names="c:fabs sympy:Abs",
+    traits="bounded in_pieces zero_at_zero even not_negative switching steady exact",
+    names="c:fabs sympy:Abs",
     complex_form="absolute", reference="mp.fabs(x)")
 sign = elementwise(
     "sign", "x", 0.0, aliases="sgn",
     floats=lambda x: x if x != x else 0.0 if x == 0 else math.copysign(1.0, x), arrays="sign",
     samples=POSITIVE, latex=r"\operatorname{{sign}}\left({0}\right)",
     kinks="jumps at 0; slope 0 everywhere", kink=lambda x: equal(x, 0.0),
-    doc="-1, 0 or 1; slope 0, as in TensorFlow", traits="in_pieces odd switching",
+    doc="-1, 0 or 1; slope 0, as in TensorFlow", traits="in_pieces odd switching exact",
     whole={1: 1, -1: -1}, names="sympy", complex_form=lambda z: np.sign(np.real(z)) + 0j)
 maximum = elementwise(
     "maximum", "x y",
@@ -367,7 +376,8 @@ maximum = elementwise(
     floats=lambda x, y: x if x >= y or x != x else y, arrays="maximum", samples=PAIR,
     latex=r"\max\left({0}, {1}\right)", kinks="a tie goes to the first argument",
     kink=lambda x, y: equal(x, y), doc="the larger of two",
-    traits="bounded in_pieces selecting zero_at_zero comparing", names="c:fmax sympy:Max",
+    traits="bounded in_pieces selecting zero_at_zero comparing real_only steady exact",
+    names="c:fmax sympy:Max",
     complex_form="maximum", reference="max(x, y)")
 minimum = elementwise(
     "minimum", "x y",
@@ -376,7 +386,8 @@ minimum = elementwise(
     floats=lambda x, y: x if x <= y or x != x else y, arrays="minimum", samples=PAIR,
     latex=r"\min\left({0}, {1}\right)", kinks="a tie goes to the first argument",
     kink=lambda x, y: equal(x, y), doc="the smaller of two",
-    traits="bounded in_pieces selecting zero_at_zero comparing", names="c:fmin sympy:Min",
+    traits="bounded in_pieces selecting zero_at_zero comparing real_only steady exact",
+    names="c:fmin sympy:Min",
     complex_form="minimum", reference="min(x, y)")
 clip = elementwise(
     "clip", "x low high",
@@ -392,7 +403,8 @@ clip = elementwise(
     latex=r"\operatorname{{clip}}\left({0}, {1}, {2}\right)",
     kinks="slope 1 inside and on both bounds, 0 outside",
     kink=lambda x, low, high: logical_or(equal(x, low), equal(x, high)),
-    doc="x kept between low and high", traits="in_pieces selecting", complex_form="clip",
+    doc="x kept between low and high",
+    traits="in_pieces selecting real_only exact", complex_form="clip",
     reference="min(max(x, low), high)")
 copysign = elementwise(
     "copysign", "x y", lambda x, y, ans: sign(x) * copysign(1.0, y), 0.0,
@@ -411,7 +423,8 @@ where = elementwise(
     latex=r"\begin{{cases}} {1} & {0} \\ {2} & \text{{otherwise}} \end{{cases}}",
     kinks="the condition has no derivative",
     substitute="sigmoid(k*(a - b)) for the condition a > b",
-    doc="x where the condition holds, else y", traits="bounded in_pieces selecting zero_at_zero",
+    doc="x where the condition holds, else y",
+    traits="bounded in_pieces selecting zero_at_zero steady exact",
     complex_form="arrays", reference="x if condition else y")
 
 

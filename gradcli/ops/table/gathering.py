@@ -360,7 +360,8 @@ one_hot = stop(
     "one_hot", "indices", roles=("index",), prepare=_one_hot_prepare, arrays=_one_hot,
     attributes={"depth": None, "on_value": 1.0, "off_value": 0.0, "axis": -1, "dtype": "float64"},
     samples=PLACES, substitute="softmax(-k*square({0} - arange(depth))), with k how steep",
-    doc="1 at the index along a new axis of length depth, 0 elsewhere and for indices outside")
+    doc="1 at the index along a new axis of length depth, 0 elsewhere and for indices outside",
+    traits="in_steps")
 
 
 def _mask_prepare(shapes: Sequence[Shape], maxlen: Any, dtype: Any) -> dict[str, Any]:
@@ -382,7 +383,7 @@ sequence_mask = stop(
     "sequence_mask", "lengths", attributes={"maxlen": None, "dtype": "bool"}, roles=("index",),
     prepare=_mask_prepare, arrays=_sequence_mask, samples=PLACES,
     substitute="sigmoid(k*({0} - arange(maxlen))), with k how steep",
-    doc="true for the first so many places of each row")
+    doc="true for the first so many places of each row", traits="in_steps")
 
 
 def _top_prepare(shapes: Sequence[Shape], k: Any) -> dict[str, Any]:

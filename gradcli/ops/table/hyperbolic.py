@@ -133,13 +133,15 @@ acosh = elementwise(
     "acosh", "x", lambda x, ans: rsqrt(x - 1) * rsqrt(x + 1), aliases="arccosh arcosh",
     floats=math.acosh, arrays="arccosh", samples=((1.2, 4.0),),
     latex=r"\operatorname{{arcosh}}\left({0}\right)", domain="x >= 1", kinks="slope inf at 1",
-    doc="inverse hyperbolic cosine", traits="true_zeros", names="c sympy", complex_form="arrays")
+    doc="inverse hyperbolic cosine", traits="true_zeros", names="c sympy", complex_form="arrays",
+    guard={"inside": "maximum({}, 1 + 1e-12)", "off_edge": "{} + 1e-12", "harmless": "2"})
 atanh = elementwise(
     "atanh", "x", lambda x, ans: 1 / one_minus_square(x), aliases="arctanh artanh",
     floats=math.atanh, arrays="arctanh", samples=INSIDE,
     latex=r"\operatorname{{artanh}}\left({0}\right)", domain="-1 < x < 1",
     doc="inverse hyperbolic tangent", traits="true_zeros zero_at_zero odd", undoes="tanh",
-    names="c sympy", complex_form="arrays")
+    names="c sympy", complex_form="arrays",
+    guard={"inside": "clip({}, -1 + 1e-12, 1 - 1e-12)", "harmless": "0"})
 asech = elementwise(
     "asech", "x", lambda x, ans: -1 / (x * sqrt(one_minus_square(x))), aliases="arcsech arsech",
     floats=_asech, arrays=_asech_array, samples=((0.1, 0.9),),

@@ -130,22 +130,23 @@ logit = elementwise(
     "logit", "x", lambda x, ans: 1.0 / (x * (1.0 - x)), floats=_logit, arrays=_logit_array,
     samples=INSIDE, latex=r"\operatorname{{logit}}\left({0}\right)", domain="0 <= x <= 1",
     kinks="slope inf at 0 and 1", doc="log(x/(1 - x)), the inverse of sigmoid, exact near 1/2",
-    complex_form="arrays", reference="mp.ln(x) - mp.ln(1 - x)")
+    complex_form="arrays", reference="mp.ln(x) - mp.ln(1 - x)",
+    guard={"inside": "clip({}, 1e-12, 1 - 1e-12)", "harmless": "0.5"})
 logcosh = elementwise(
     "logcosh", "x", lambda x, ans: tanh(x), floats=_logcosh, arrays=_logcosh_array, samples=REAL,
     latex=r"\ln \cosh\left({0}\right)", doc="log(cosh(x)) without overflow, exact near 0",
-    traits="growing", complex_form="logcosh", reference="mp.ln(mp.cosh(x))")
+    traits="growing real_only", complex_form="logcosh", reference="mp.ln(mp.cosh(x))")
 softsign = elementwise(
     "softsign", "x", lambda x, ans: 1 / square(1 + absolute(x)),
     floats=lambda x: x / (1 + abs(x)), arrays=lambda x: x / (1 + np.abs(x)), samples=REAL,
-    latex=r"\frac{{{0}}}{{1 + \left|{0}\right|}}", doc="x/(1 + |x|)", traits="never_flat",
+    latex=r"\frac{{{0}}}{{1 + \left|{0}\right|}}", doc="x/(1 + |x|)", traits="never_flat real_only",
     complex_form="softsign", reference="x / (1 + mp.fabs(x))")
 relu = elementwise(
     "relu", "x", lambda x, ans: sign(ans),
     floats=lambda x: x if x > 0 or x != x else 0.0, arrays=lambda x: np.maximum(x, 0),
     samples=POSITIVE, latex=r"\operatorname{{relu}}\left({0}\right)", kinks="slope 0 at 0",
     kink=lambda x: equal(x, 0.0), doc="max(x, 0)",
-    traits="bounded in_pieces selecting not_negative switching",
+    traits="bounded in_pieces selecting not_negative switching real_only steady exact",
     complex_form=lambda z: np.where(np.real(z) > 0, z, 0.0), reference="max(x, mpf(0))")
 relu6 = elementwise(
     "relu6", "x",
@@ -154,7 +155,8 @@ relu6 = elementwise(
     arrays=lambda x: np.minimum(np.maximum(x, 0), 6), samples=((-3.0, 9.0),),
     latex=r"\operatorname{{relu6}}\left({0}\right)", kinks="slope 0 at 0 and 6",
     kink=lambda x: logical_or(equal(x, 0.0), equal(x, 6.0)), doc="x kept between 0 and 6",
-    traits="in_pieces selecting", complex_form="relu6", reference="min(max(x, mpf(0)), mpf(6))")
+    traits="in_pieces selecting real_only", complex_form="relu6",
+    reference="min(max(x, mpf(0)), mpf(6))")
 prelu = elementwise(
     "prelu", "x alpha",
     lambda x, alpha, ans: where(greater(x, 0.0), 1.0, alpha),
@@ -163,7 +165,7 @@ prelu = elementwise(
     arrays=lambda x, alpha: typed(np.where(np.greater(x, 0), x, np.multiply(alpha, x)), x, alpha),
     samples=((-3.0, 3.0), (0.1, 0.9)), latex=r"\operatorname{{prelu}}\left({0}, {1}\right)",
     kinks="slope alpha at 0", kink=lambda x, alpha: equal(x, 0.0),
-    doc="x where positive, else alpha*x, with a slope for alpha", traits="in_pieces",
+    doc="x where positive, else alpha*x, with a slope for alpha", traits="in_pieces real_only",
     complex_form=lambda z, slope: np.where(np.real(z) > 0, z, slope * z),
     reference="x if x > 0 else alpha * x")
 leaky_relu = composite(
@@ -175,7 +177,8 @@ elu = elementwise(
     floats=lambda x: x if x > 0 else math.expm1(x),
     arrays=lambda x: np.where(x > 0, x, np.expm1(np.minimum(x, 0))), samples=REAL,
     latex=r"\operatorname{{elu}}\left({0}\right)", doc="x where positive, else exp(x) - 1",
-    traits="never_flat growing", complex_form="elu", reference="x if x > 0 else mp.exp(x) - 1")
+    traits="never_flat growing real_only", complex_form="elu",
+    reference="x if x > 0 else mp.exp(x) - 1")
 selu = elementwise(
     "selu", "x",
     lambda x, ans: 1.0507009873554805
@@ -186,7 +189,7 @@ selu = elementwise(
     samples=REAL, latex=r"\operatorname{{selu}}\left({0}\right)", kinks="slope 1.0507 at 0",
     kink=lambda x: equal(x, 0.0),
     doc="scaled elu that keeps mean 0 and variance 1 (Klambauer et al. 2017)",
-    traits="never_flat growing", complex_form="selu")
+    traits="never_flat growing real_only", complex_form="selu")
 celu = composite(
     "celu", "x", lambda x, alpha=1.0: multiply(alpha, elu(divide(x, alpha))),
     attributes={"alpha": 1.0}, samples=REAL, domain="alpha != 0",
@@ -236,7 +239,8 @@ hard_sigmoid = elementwise(
     arrays=lambda x: np.minimum(np.maximum(np.add(x, 3.0), 0.0), 6.0) / 6.0,
     samples=((-5.0, 5.0),), latex=r"\operatorname{{hardsigmoid}}\left({0}\right)",
     kinks="slope 0 at -3 and 3",
-    kink=lambda x: equal(absolute(x), 3.0), doc="relu6(x + 3)/6, as in Keras 3", traits="in_pieces",
+    kink=lambda x: equal(absolute(x), 3.0), doc="relu6(x + 3)/6, as in Keras 3",
+    traits="in_pieces real_only",
     complex_form="hard_sigmoid", reference="min(max(x / 6 + mpf(1) / 2, mpf(0)), mpf(1))")
 hard_swish = composite(
     "hard_swish", "x", lambda x: multiply(x, hard_sigmoid(x)), aliases="hard_silu",

@@ -78,7 +78,7 @@ argsort = stop(
     "argsort", "x", attributes=SORT, prepare=_sort_prepare, samples=REAL,
     arrays=lambda cores, x, axis, descending, direction: _order(x, axis, descending),
     substitute="sort({0}), whose elements have derivatives",
-    doc="the indices that sort x along an axis; ties keep their order")
+    doc="the indices that sort x along an axis; ties keep their order", traits="real_only")
 sort = general(
     "sort", "x",
     lambda g, ans, x, axis, descending, direction: add_along_axis(
@@ -90,7 +90,7 @@ sort = general(
         np.asarray(x), _order(x, axis, descending), axis),
     kink=_ties, kinks="ties keep their order",
     doc='sorted along an axis, descending=true or direction="descending" from the largest',
-    traits="ordering", complex_form="picked")
+    traits="ordering real_only", complex_form="picked")
 
 
 def _top_k(x: Any, k: Any = 1, sorted: Any = True) -> list[Any]:
@@ -211,7 +211,8 @@ searchsorted = stop(
     "searchsorted", "sorted_sequence values", attributes={"side": "left"},
     prepare=_search_prepare, arrays=_search, samples=(*REAL, *REAL),
     substitute="sum(sigmoid(k*({1} - {0}))), with k how steep",
-    doc="where each value belongs in a sorted vector, or row by row; side left or right")
+    doc="where each value belongs in a sorted vector, or row by row; side left or right",
+    traits="real_only")
 
 
 def _distinct(cores: Sequence[int], x: Any) -> Any:
@@ -221,7 +222,8 @@ def _distinct(cores: Sequence[int], x: Any) -> Any:
 
 unique = unregistered(
     "unique", "x", arrays=_distinct, samples=REAL,
-    doc="the distinct elements in order of first occurrence, as in TensorFlow")
+    doc="the distinct elements in order of first occurrence, as in TensorFlow",
+    traits="whole_tensor")
 
 
 def _shuffle(cores: Sequence[int], x: Any, seed: Any) -> Any:
@@ -296,11 +298,12 @@ def _zero_fraction(cores: Sequence[int], x: Any) -> Any:
 zero_fraction = stop(
     "zero_fraction", "x", arrays=_zero_fraction, samples=REAL,
     substitute="mean(exp(-k*{0}^2)), with k how steep",
-    doc="the fraction of elements that are 0, as float32 like TensorFlow's")
+    doc="the fraction of elements that are 0, as float32 like TensorFlow's", traits="in_steps")
 argwhere = stop(
     "argwhere", "x", arrays=lambda cores, x: np.argwhere(x), samples=REAL,
     substitute="a sum over all places, weighted by a smooth gate",
-    doc="the places of the elements that are not 0, one row each: TensorFlow's where(x)")
+    doc="the places of the elements that are not 0, one row each: TensorFlow's where(x)",
+    traits="whole_tensor")
 
 
 def _nonzero(x: Any) -> list[Any]:
@@ -395,7 +398,8 @@ SMOOTH_BINS = "sums of smooth gates such as sigmoid(k*({0} - edge)), with k how 
 histogram = stop(
     "histogram", "x", attributes={"bins": 10, "low": None, "high": None},
     prepare=_histogram_prepare, arrays=_histogram, samples=REAL, substitute=SMOOTH_BINS,
-    doc="how many elements lie in each of so many equal bins from low to high, as in NumPy")
+    doc="how many elements lie in each of so many equal bins from low to high, as in NumPy",
+    traits="whole_tensor")
 
 
 def _fixed_prepare(shapes: Sequence[Shape], value_range: Any, nbins: Any) -> dict[str, Any]:
@@ -420,4 +424,5 @@ def _fixed_width(cores: Sequence[int], x: Any, value_range: tuple[float, float],
 histogram_fixed_width = stop(
     "histogram_fixed_width", "values", attributes={"value_range": (0.0, 1.0), "nbins": 100},
     prepare=_fixed_prepare, arrays=_fixed_width, samples=REAL, substitute=SMOOTH_BINS,
-    doc="the same as in TensorFlow: what lies outside of [low, high] counts in the end bins")
+    doc="the same as in TensorFlow: what lies outside of [low, high] counts in the end bins",
+    traits="whole_tensor")

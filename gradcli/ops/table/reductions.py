@@ -107,7 +107,7 @@ def _extremum(name: str, aliases: str, arrays: str, latex: str, doc: str) -> Any
         jvp=lambda tangents, ans, x, axis, keepdims: sum_(
             tangents[0] * share(ans, x, axis, keepdims), axis=axis, keepdims=keepdims),
         aliases=aliases, attributes=AXES, prepare=_nonempty, samples=REAL, latex=latex,
-        traits="ordering zero_at_zero", complex_form="picked",
+        traits="ordering real_only zero_at_zero", complex_form="picked",
         arrays=lambda cores, x, axis, keepdims: getattr(np, arrays)(
             x, axis=axis, keepdims=keepdims),
         kink=lambda ans, x, axis, keepdims: tied(ans, x, axis, keepdims),
@@ -196,7 +196,7 @@ norm2 = general(
     attributes=AXES, prepare=_prepare, arrays=_norm2, samples=REAL, latex=r"\left\|{0}\right\|",
     kink=lambda ans, x, axis, keepdims: equal(ans, 0.0),
     kinks="slope 0 at 0", doc="Euclidean length over axes, without overflow",
-    traits="homogeneous zero_at_zero", complex_form="norm2")
+    traits="homogeneous zero_at_zero real_only", complex_form="norm2")
 
 
 def _norm(x: Any, ord: Any = 2.0, axis: Any = None, keepdims: Any = False) -> Any:

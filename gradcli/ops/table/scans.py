@@ -293,7 +293,7 @@ def _running_extremum(name: str, accumulate: str, largest: bool, doc: str) -> An
         jvp=lambda tangents, ans, x, axis, reverse: take_along_axis(
             tangents[0], running_place(x, axis=axis, reverse=reverse, largest=largest), axis=axis),
         attributes={"axis": 0, "reverse": False}, prepare=_prepare, arrays=arrays, samples=REAL,
-        kink=tied, kinks="a tie goes to the first", doc=doc, traits="ordering",
+        kink=tied, kinks="a tie goes to the first", doc=doc, traits="ordering real_only",
         complex_form="picked")
 
 

@@ -163,7 +163,7 @@ def _extremum_row(name: str, largest: bool, doc: str) -> Any:
             shape=shape_of(ans)),
         attributes={"count": 0, "empty": 0}, roles=("data", "index"), arrays=arrays,
         samples=(*REAL, *PLACES), kink=tied, kinks="ties share the gradient evenly", doc=doc,
-        internal=True, traits="ordering", complex_form="picked")
+        internal=True, traits="ordering real_only", complex_form="picked")
 
 
 def _share(cores: Sequence[int], x: Any, ids: Any, ans: Any, count: int) -> Any:

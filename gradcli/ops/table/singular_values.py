@@ -177,7 +177,7 @@ def _tolerance(name: str, value: Any) -> float | None:
 matrix_rank = stop(
     "matrix_rank", "x", attributes={"tol": None}, prepare=_rank_prepare, arrays=_rank,
     samples=MATRIX, latex=r"\operatorname{{rank}} {0}", substitute="sum(svdvals({0}))",
-    doc="how many singular values are larger than tol, by default than rounding")
+    doc="how many singular values are larger than tol, by default than rounding", traits="in_steps")
 
 # --- norms ------------------------------------------------------------------------------------
 

@@ -83,7 +83,7 @@ lgamma = elementwise(
     floats=of_special("lgamma"), samples=POSITIVE,
     latex=r"\ln\left|\Gamma\left({0}\right)\right|", domain="x != 0, -1, -2, ...",
     doc="logarithm of |gamma(x)|, without overflow", names="c sympy:loggamma math",
-    complex_form="lgamma", reference="mp.ln(mp.gamma(x))")
+    complex_form="lgamma", reference="mp.ln(mp.gamma(x))", guard={"inside": "maximum({}, 1e-12)"})
 # A row of its own: the two differ by next to nothing where d is small beside x.
 polygamma_difference = elementwise(
     "polygamma_difference", "n x d", None,
@@ -150,13 +150,15 @@ erfinv = elementwise(
     aliases="erf_inv", floats=of_special("erfinv"), samples=((-0.9, 0.9),),
     latex=r"\operatorname{{erf}}^{{-1}}\left({0}\right)", domain="-1 <= x <= 1",
     kinks="slope inf at -1 and 1", doc="inverse of erf (DLMF 7.17)", traits="odd by_inverse",
-    names="sympy", complex_form="erfinv")
+    names="sympy", complex_form="erfinv",
+    guard={"inside": "clip({}, -1 + 1e-12, 1 - 1e-12)", "harmless": "0"})
 erfcinv = elementwise(
     "erfcinv", "x", lambda x, ans: -0.8862269254527580 * exp(square(ans)),
     floats=of_special("erfcinv"), samples=((0.1, 1.9),),
     latex=r"\operatorname{{erfc}}^{{-1}}\left({0}\right)", domain="0 <= x <= 2",
     kinks="slope -inf at 0 and 2", doc="inverse of erfc, exact near 0 (DLMF 7.17)", names="sympy",
-    complex_form="erfcinv", traits="by_inverse", reference="mp.erfinv(1 - x)")
+    complex_form="erfcinv", traits="by_inverse", reference="mp.erfinv(1 - x)",
+    guard={"inside": "clip({}, 1e-12, 2 - 1e-12)", "harmless": "1"})
 erfcx = elementwise(
     "erfcx", "x", lambda x, ans: erfcx_derivative(1.0, x),
     floats=of_special("erfcx"), samples=REAL, latex=r"\operatorname{{erfcx}}\left({0}\right)",

@@ -56,7 +56,8 @@ ndtri = elementwise(
     "ndtri", "x", lambda x, ans: 2.5066282746310002 * exp(0.5 * square(ans)),
     floats=of_special("ndtri"), samples=((0.05, 0.95),), latex=r"\Phi^{{-1}}\left({0}\right)",
     domain="0 <= x <= 1", kinks="slope inf at 0 and 1", doc="the inverse of ndtr, exact near 0",
-    complex_form="ndtri", traits="by_inverse", reference="mp.sqrt(2) * mp.erfinv(2 * x - 1)")
+    complex_form="ndtri", traits="by_inverse", reference="mp.sqrt(2) * mp.erfinv(2 * x - 1)",
+    guard={"inside": "clip({}, 1e-12, 1 - 1e-12)", "harmless": "0.5"})
 # The slope is the density over ndtr; for negative x both vanish, but erfcx does not.
 log_ndtr = elementwise(
     "log_ndtr", "x",

@@ -43,7 +43,7 @@ tan = elementwise(
     "tan", "x", lambda x, ans: square(sec(x)), aliases="tg",
     floats=math.tan, arrays="tan", samples=((-1.2, 1.2),), latex=r"\tan\left({0}\right)",
     domain="x != pi/2 + k*pi", doc="tangent", traits="true_zeros zero_at_zero odd of_angle",
-    whole={0: 0}, undoes="atan", names="c sympy", complex_form="arrays")
+    whole={0: 0}, undoes="atan", names="c sympy", complex_form="arrays", guard={"harmless": "0"})
 sec = elementwise(
     "sec", "x", lambda x, ans: ans * tan(x),
     floats=lambda x: 1 / math.cos(x), arrays=lambda x: 1 / np.cos(x), samples=((-1.2, 1.2),),
@@ -64,12 +64,16 @@ asin = elementwise(
     floats=math.asin, arrays="arcsin", samples=INSIDE, latex=r"\arcsin\left({0}\right)",
     domain="-1 <= x <= 1", kinks="slope inf at -1 and 1", doc="inverse sine",
     traits="true_zeros zero_at_zero odd angle", whole={0: 0}, names="c sympy",
-    complex_form="arrays")
+    complex_form="arrays",
+    guard={"inside": "clip({}, -1 + 1e-12, 1 - 1e-12)", "off_edge": "(1 - 1e-12)*{}",
+           "harmless": "0"})
 acos = elementwise(
     "acos", "x", lambda x, ans: -1 / sqrt(one_minus_square(x)), aliases="arccos",
     floats=math.acos, arrays="arccos", samples=INSIDE, latex=r"\arccos\left({0}\right)",
     domain="-1 <= x <= 1", kinks="slope -inf at -1 and 1", doc="inverse cosine",
-    traits="true_zeros angle", names="c sympy", complex_form="arrays")
+    traits="true_zeros angle", names="c sympy", complex_form="arrays",
+    guard={"inside": "clip({}, -1 + 1e-12, 1 - 1e-12)", "off_edge": "(1 - 1e-12)*{}",
+           "harmless": "0"})
 atan = elementwise(
     "atan", "x", lambda x, ans: 1 / (1 + square(x)), aliases="arctan arctg",
     floats=math.atan, arrays="arctan", samples=REAL, latex=r"\arctan\left({0}\right)",
@@ -104,7 +108,7 @@ asec = elementwise(
     aliases="arcsec", floats=_asec, arrays=_asec_array,
     samples=((1.2, 4.0),), latex=r"\operatorname{{arcsec}}\left({0}\right)",
     domain="x <= -1 or x >= 1", kinks="slope inf at -1 and 1", doc="inverse secant, acos(1/x)",
-    traits="angle", names="sympy", complex_form="arrays")
+    traits="angle real_only", names="sympy", complex_form="arrays")
 def _acsc(x: float) -> float:
     if not 1 <= abs(x) < 1.1:
         return math.asin(1 / x)
@@ -125,7 +129,7 @@ acsc = elementwise(
     aliases="arccsc arccosec", floats=_acsc, arrays=_acsc_array,
     samples=((1.2, 4.0),),
     latex=r"\operatorname{{arccsc}}\left({0}\right)", domain="x <= -1 or x >= 1",
-    kinks="slope -inf at -1 and 1", doc="inverse cosecant, asin(1/x)", traits="odd angle",
+    kinks="slope -inf at -1 and 1", doc="inverse cosecant, asin(1/x)", traits="odd angle real_only",
     names="sympy", complex_form="arrays")
 acot = elementwise(
     "acot", "x", lambda x, ans: -1 / (1 + square(x)), aliases="arccot arcctg",

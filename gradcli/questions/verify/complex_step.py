@@ -36,8 +36,6 @@ SAME, SINGLE = 1e-9, 1e-5
 
 # What hands on a value, and a derivative only in part or in fewer digits.
 HANDED_ON = ("stop_gradient", "check_numerics", "cast_float")
-# Steps that are recorded as floating point numbers.
-STEPS = ("zeros_like", "ones_like", "one_hot", "sequence_mask", "zero_fraction", "matrix_rank")
 
 
 def method_of(op: Any) -> str:
@@ -165,7 +163,7 @@ def _of_entry(entry: Entry, given: Sequence[Any], step: float) -> Any:
     op, ans = entry[OP], entry[ANS]
     if op.kind == "hop":
         raise Refused(f"`{op.name}` is not recorded")
-    if not is_float(ans) or op.kind == FLAT or op.name in STEPS:
+    if not is_float(ans) or op.kind == FLAT or "in_steps" in op.traits:
         return None
     if op.name in HANDED_ON:
         return given[0]
