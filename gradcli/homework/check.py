@@ -13,7 +13,7 @@ from gradcli.homework.checking.answered import Answered
 from gradcli.homework.checking.built import CONSTANTS
 from gradcli.homework.checking.compare import Comparison
 from gradcli.homework.checking.judge import is_right, judge
-from gradcli.homework.checking.prepared import PreparedProblem, names, ready
+from gradcli.homework.checking.prepared import PreparedProblem, names, prepared_problem
 from gradcli.homework.checking.trial import Trial
 from gradcli.lang.paper.answer import Reading, alternatives, read
 from gradcli.lang.syntax.code import LIST
@@ -48,7 +48,7 @@ def prepare(problem: Problem, seed: object = 0) -> PreparedProblem:
     answer is not right or one that is accepted is neither a formula nor words.
     """
     try:
-        prepared = ready(problem, seed, thread_time() + PREPARING)
+        prepared = prepared_problem(problem, seed, thread_time() + PREPARING)
     except (TimeoutError, MemoryError, RecursionError) as failure:
         raise error("E0704", "the function takes too long or too much memory"
                     f" ({type(failure).__name__})", help="set a smaller problem") from None
@@ -248,14 +248,14 @@ def _sides_differ(trial: Trial, result: dict[str, Any]) -> bool:
     first, several, _ = reading.sides.partition("=")
     if any(is_right(trial.prepared, other, trial.deadline) != right
            for other in _other_sides(trial, right)):
-        told = "some sides of this equation are right, others are not" if several else (
+        reason = "some sides of this equation are right, others are not" if several else (
             f"one side of this equation is right, the {'left' if right else 'right'} side is not")
     elif several and not right and not is_label(first.rstrip(": "), names):
-        told = "the first side of this equation is not a name"     # y - 2 = 3(x - 1) = 3x - 3
+        reason = "the first side of this equation is not a name"     # y - 2 = 3(x - 1) = 3x - 3
     else:
         return False
     result.update(verdict="undecided", score=0.0, witness=None,
-                  message=f"{told}: a person has to look at it")
+                  message=f"{reason}: a person has to look at it")
     return True
 
 

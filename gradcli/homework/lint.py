@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gradcli.homework.checking.prepared import PreparedProblem
-    from gradcli.homework.marking.earlier import Saved
+    from gradcli.homework.marking.earlier import SavedRun
     from gradcli.homework.marking.results import Result
     from gradcli.homework.sheets.sheet import Sheet
 
@@ -141,7 +141,7 @@ TOLD = ("student", "answer", "verdict", "score", "max", "mistake", "also", "conf
         "read_as", "witness", "points", "override", "file", "line")
 
 
-def explain(saved: Saved, student: str, problem: str) -> dict[str, Any]:
+def explain(saved: SavedRun, student: str, problem: str) -> dict[str, Any]:
     """Return the result of `hw explain` as plain data.
 
     Raises E0742 and E0743 where there is no such student or problem.
@@ -166,7 +166,7 @@ def explain(saved: Saved, student: str, problem: str) -> dict[str, Any]:
         **{key: getattr(found, key) for key in TOLD}, "alternatives": again["alternatives"]}
 
 
-def _result(saved: Saved, student: str, problem: str) -> Result | None:
+def _result(saved: SavedRun, student: str, problem: str) -> Result | None:
     for one in read_results(os.path.join(saved.folder, RESULTS)):
         if (one.student, one.problem) == (student, problem):
             return one

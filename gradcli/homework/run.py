@@ -20,12 +20,12 @@ from gradcli.homework.marking import executors
 from gradcli.homework.marking.earlier import (
     MANIFEST,
     RESULTS,
-    Earlier,
+    EarlierResults,
     Journal,
     file_hash,
+    load_valid,
     manifest,
     read_manifest,
-    reusable,
     save,
     text_hash,
 )
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
     from gradcli.homework.handed_in.records import Answer, Student, Submission, Submissions
     from gradcli.homework.handed_in.roster import Roster
-    from gradcli.homework.marking.earlier import Saved
+    from gradcli.homework.marking.earlier import SavedRun
     from gradcli.homework.marking.folder import OutputFolder
     from gradcli.homework.marking.overrides import Override
     from gradcli.homework.marking.results import Result
@@ -130,7 +130,8 @@ def run(sheet: Sheet, submissions: Submissions, roster: Roster | None, out: Outp
     ran = RunSummary()
     with ExitStack() as stack:
         journal = stack.enter_context(Journal(out.path, new, options.fresh))
-        earlier = stack.enter_context(Earlier(new) if options.fresh else reusable(out.path, new))
+        earlier = stack.enter_context(
+            EarlierResults(new) if options.fresh else load_valid(out.path, new))
         notes = Notes(stack.enter_context(out.open(NOTES)), options.raw)
         notes.add(submissions.notes)
         there = submissions if progress is None else progress(submissions, len(submissions))
@@ -173,7 +174,8 @@ class RunResults:
 
     __slots__ = ("_earlier", "_journal", "_known", "_seed", "_sheet", "checked", "reused")
 
-    def __init__(self, sheet: Sheet, seed: int | str, journal: Journal, earlier: Earlier) -> None:
+    def __init__(self, sheet: Sheet, seed: int | str, journal: Journal,
+                 earlier: EarlierResults) -> None:
         self._sheet = sheet
         self._seed = seed
         self._journal = journal
@@ -210,7 +212,7 @@ class RunResults:
         for answer, outcome in outcomes:
             one = result(self._sheet, self._sheet[answer.problem], answer.student, answer.answer,
                          outcome, self._seed, answer.file, answer.line)
-            self._journal.note(answer.student, answer.problem, line(one))
+            self._journal.append(answer.student, answer.problem, line(one))
         self._journal.flush()
         self.checked += len(outcomes)
 
@@ -229,7 +231,7 @@ class RunResults:
                     continue
                 place = self._known.get((student.id, problem.id))
                 if place is None:
-                    yield self._journal.noted(student.id, problem.id)
+                    yield self._journal.read(student.id, problem.id)
                 elif place[0].strip():
                     old = self._old(student.id, problem.id, *place)
                     assert old is not None
@@ -260,7 +262,7 @@ def _marked(found: Iterable[tuple[Result, str | None]],
             notes.add([_unused(one, earlier, "the answer has changed since a person gave")
                        for earlier in said.earlier(one.answer)])
             notes.add([_unused(one, lost, "another file's decision counts, not")
-                       for lost in said.beaten(one.answer)])
+                       for lost in said.outweighed(one.answer)])
         text = text or line(one)
         stream.write(text)
         if each is not None:
@@ -270,10 +272,10 @@ def _marked(found: Iterable[tuple[Result, str | None]],
 
 def _unused(result: Result, said: Override, why: str) -> InputNote:
     """Return a note on an override that does not count."""
-    told = [f"a score of {number(said.score)}"] if said.score is not None else []
-    told += [f"the comment `{said.comment}`"] if said.comment else []
+    given = [f"a score of {number(said.score)}"] if said.score is not None else []
+    given += [f"the comment `{said.comment}`"] if said.comment else []
     return InputNote("override",
-                     f"problem {result.problem}: {why} {' and '.join(told)}; see review.csv",
+                     f"problem {result.problem}: {why} {' and '.join(given)}; see review.csv",
                      result.file, result.line, result.student)
 
 
@@ -314,7 +316,7 @@ def override_files(given: str | None, folder: str) -> list[str]:
 # --------------------------------------------------------------------------------------------------
 # The files of a run, written again from its results: other templates, levels, overrides.
 
-def export(saved: Saved, out: OutputFolder, options: RunOptions) -> OutputSummary:
+def export(saved: SavedRun, out: OutputFolder, options: RunOptions) -> OutputSummary:
     """Write the outputs of an earlier run again, with newer overrides; nothing is checked.
 
     Raises as `run` does. Returns what `write_outputs` returns.
@@ -331,7 +333,7 @@ def export(saved: Saved, out: OutputFolder, options: RunOptions) -> OutputSummar
             visibility=options.visibility)
 
 
-def _results(saved: Saved, overrides: Mapping[tuple[str, str], Override] | None,
+def _results(saved: SavedRun, overrides: Mapping[tuple[str, str], Override] | None,
              stream: TextIO) -> Iterator[Result]:
     for one in _checked(saved, overrides):
         if overrides is not None:
@@ -344,7 +346,7 @@ def _results(saved: Saved, overrides: Mapping[tuple[str, str], Override] | None,
         yield one
 
 
-def _checked(saved: Saved, overrides: Mapping[tuple[str, str], Override] | None
+def _checked(saved: SavedRun, overrides: Mapping[tuple[str, str], Override] | None
              ) -> Iterator[Result]:
     """Yield the results, and blank ones of students who handed nothing in but have an override."""
     there = read_results(os.path.join(saved.folder, RESULTS))

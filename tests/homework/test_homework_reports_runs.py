@@ -19,10 +19,10 @@ from gradcli.homework.marking import marks, results
 from gradcli.homework.marking.difference import difference
 from gradcli.homework.marking.earlier import (
     file_hash,
+    load_valid,
     manifest,
     problem_hash,
     read_manifest,
-    reusable,
     text_hash,
 )
 from gradcli.homework.marking.folder import OutputFolder
@@ -101,7 +101,7 @@ def test_what_did_not_change_need_not_be_checked_again(tmp_path: Path) -> None:
     _, found = some()
     marks.overridden(found[4], Override(2.0, "by hand", None, 2))
     run(tmp_path, found)
-    with reusable(str(tmp_path), manifest(SHEET)) as earlier:
+    with load_valid(str(tmp_path), manifest(SHEET)) as earlier:
         typed = [result for result in found if result.answer]
         for result in typed:
             again = earlier.find(result.student, result.problem, result.answer, "new.txt", 9)
@@ -126,7 +126,7 @@ def test_what_changed_is_checked_again(
     _, found = some()
     run(tmp_path, found)
     new = formats.parse(TEXT.replace(*change), "hw3.toml")
-    with reusable(str(tmp_path), manifest(new, **rest)) as earlier:
+    with load_valid(str(tmp_path), manifest(new, **rest)) as earlier:
         kept = [r for r in found if earlier.find(r.student, r.problem, r.answer)]
         assert {r.problem for r in kept} == left
         for result in kept:
@@ -138,7 +138,7 @@ def test_what_changed_is_checked_again(
 def test_the_old_results_may_be_replaced_while_they_are_read(tmp_path: Path) -> None:
     _, found = some()
     folder = run(tmp_path, found)
-    with reusable(str(tmp_path), manifest(SHEET)) as earlier, \
+    with load_valid(str(tmp_path), manifest(SHEET)) as earlier, \
             folder.open("results.ndjson") as stream:
         for result in found[:8]:
             again = earlier.find(result.student, result.problem, result.answer)
@@ -155,14 +155,14 @@ def test_what_cannot_be_read_is_checked_anew(spoil: Callable[[Path], Any], tmp_p
     _, found = some()
     run(tmp_path, found)
     spoil(tmp_path)
-    with reusable(str(tmp_path), manifest(SHEET)) as earlier:
+    with load_valid(str(tmp_path), manifest(SHEET)) as earlier:
         assert earlier.find("s1", "1a", found[0].answer) is None
 
 
 def test_blank_and_undecided_answers_are_checked_again(tmp_path: Path) -> None:
     run(tmp_path, [answer("s", "1a", "", checked("unreadable")),
                    answer("s", "1b", "x", checked("undecided"))])
-    with reusable(str(tmp_path), manifest(SHEET)) as earlier:
+    with load_valid(str(tmp_path), manifest(SHEET)) as earlier:
         assert earlier.find("s", "1a", "") is None
         assert earlier.find("s", "1b", "x") is None
 
@@ -172,7 +172,7 @@ def test_an_interrupted_run_is_continued(tmp_path: Path) -> None:
     run(tmp_path, found, finished=False)
     path = tmp_path / "results.ndjson"
     path.write_bytes(path.read_bytes()[:-40])
-    with reusable(str(tmp_path), manifest(SHEET)) as earlier:
+    with load_valid(str(tmp_path), manifest(SHEET)) as earlier:
         kept = [r for r in found if earlier.find(r.student, r.problem, r.answer)]
     assert kept == found[:-1]
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gradcli.base.errors import GradcliError
-from gradcli.homework.sheets.formats import MAX_BYTES, open_sheet, parse, places
+from gradcli.homework.sheets.formats import MAX_BYTES, open_sheet, parse, spans
 from gradcli.homework.sheets.sheet import Sheet
 
 SHEET = '''\
@@ -262,7 +262,7 @@ def test_the_places_of_values_are_where_they_stand(text: str) -> None:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError:
         return
-    found = places(text)
+    found = spans(text)
     leaves = dict(_leaves(document, ()))
     assert set(leaves) <= set(found)
     for path, value in leaves.items():

@@ -12,7 +12,7 @@ from gradcli.cli.environment import INTERRUPTED, OK, WRONG, write
 from gradcli.cli.options.homework import share
 from gradcli.homework.handed_in.opening import mapping, open_submissions
 from gradcli.homework.handed_in.roster import open_roster
-from gradcli.homework.marking.earlier import RESULTS, Saved
+from gradcli.homework.marking.earlier import RESULTS, SavedRun
 from gradcli.homework.marking.folder import OutputFolder
 from gradcli.homework.marking.marks import class_marks
 from gradcli.homework.marking.results import read_results
@@ -192,14 +192,15 @@ def explain(options: ClassOptions, environment: Environment) -> int:
     """Show one answer in full."""
     from gradcli.homework.lint import explain as explained
 
-    _show(explained(Saved(options.results), options.student, options.problem), options, environment)
+    _show(explained(SavedRun(options.results), options.student, options.problem), options,
+          environment)
     return OK
 
 
 def stats(options: ClassOptions, environment: Environment) -> int:
     """Count what is right and wrong, by problem."""
     gc.enable()
-    saved = Saved(options.results)
+    saved = SavedRun(options.results)
     found = Stats(saved.sheet)
     for marks in _everybody(saved):
         found.add(marks)
@@ -213,7 +214,7 @@ def export(options: ClassOptions, environment: Environment) -> int:
     from gradcli.homework.run import export as exported
 
     gc.enable()
-    saved = Saved(options.results)
+    saved = SavedRun(options.results)
     out = OutputFolder(saved.folder)
     written = exported(saved, out, _run_options(options, saved.sheet))
     _show({"schema": 1, "command": "hw export", "out": saved.folder,
@@ -234,12 +235,12 @@ def _annotate(folder: str, environment: Environment, handed_in: str) -> None:
     """Print the results for a GitHub workflow. handed_in: the folder of the files."""
     from gradcli.homework.reports.gradebook import messages
 
-    saved = Saved(folder)
+    saved = SavedRun(folder)
     for text in messages(saved.sheet, _everybody(saved), handed_in):
         write(environment.stdout, text)
 
 
-def _everybody(saved: Saved) -> Iterator[Marks]:
+def _everybody(saved: SavedRun) -> Iterator[Marks]:
     results = read_results(os.path.join(saved.folder, RESULTS))
     return class_marks(saved.sheet, saved.students, results, saved.sheet.late)
 

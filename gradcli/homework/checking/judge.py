@@ -38,15 +38,15 @@ def judge(trial: Trial, result: dict[str, Any], switching: bool = True) -> None:
     trial.comparison = Comparison(
         prepared.side, trial.side, prepared.problem.rtol, prepared.zeros)
     if prepared.single:
-        verdict.number(trial, result, trial.allowed())
+        verdict.judge_number(trial, result, trial.allowed())
         return
     more = switches.more_points(trial.values, found) if found else None
     if more is not None:
         judge(trial.again(more), result, switching=False)
         return
-    verdict.function(trial, result)
+    verdict.judge_function(trial, result)
     if result["verdict"] == "undecided" and trial.comparison.disagree.any():
-        verdict.function(trial.resampled(), result)
+        verdict.judge_function(trial.resampled(), result)
     if result["verdict"] == "wrong" and prepared.problem.tolerance is not None:
         rounded.judge(trial, result)
 

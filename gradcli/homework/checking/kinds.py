@@ -2,7 +2,7 @@
 answers to another question they give.
 
 A row names the functions that derive a component and its shape, those that make wrong answers of
-the kind alone, and the one that judges what stands on the left of an answer (`Kind`).
+the kind alone, and the one that judges what stands on the left of an answer (`ProblemKind`).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from math import hypot
 
 from gradcli.base.errors import error
 from gradcli.formulas.nodes import Tangents
-from gradcli.homework.checking.problem import SLOPE, Kind, refused, slope, solved, weighted
+from gradcli.homework.checking.problem import SLOPE, ProblemKind, refused, slope, solved, weighted
 from gradcli.lang.paper.left import claim
 from gradcli.ops.table.elementwise import add, divide, multiply, negative, subtract
 
@@ -386,22 +386,28 @@ GRADIENT = "gradient"
 """The kind of one that names several variables."""
 
 ROWS = (
-    Kind(DERIVATIVE, repeatedly, derivatives, left_of_derivatives, single=True,
-         unlikely=("wrong_variable",)),     # of one variable, few differentiate by a constant
-    Kind("value", repeatedly_or_each, partial(derivatives, beyond=1),   # one number equals much
-         left_of_derivatives, shape=number_or_vector, needs="at"),
-    Kind("partial", in_turn, derivatives, left_of_derivatives),
-    Kind(GRADIENT, each, derivatives, left_of_derivatives, shape=vector),
-    Kind("jacobian", each, derivatives, left_of_any, function="several", shape=matrix),
-    Kind("hessian", pairs, derivatives, left_of_derivatives, shape=square),
-    Kind("directional", each, _mistaken_directions, _left_of_directional, own="direction",
-         own_help="the kind of a derivative along one is directional", needs="direction",
-         component=_directional, check=_check_direction),
-    Kind("implicit", repeatedly, _mistaken_equations, left_of_derivatives, function="equation",
-         single=True, own="dependent", component=_implicit, check=_check_dependent, linear=False),
-    Kind("parametric", repeatedly, _mistaken_curves, _left_of_curve, function="curve", single=True,
-         component=_parametric, check=_check_coordinates, linear=False),
-    Kind("tangent", each, _mistaken_lines, _left_of_line, needs="at", component=_tangent,
-         check=_check_point, line=True, unlikely=("missing_term", "reciprocal_of_derivative")),
+    ProblemKind(
+        DERIVATIVE, repeatedly, derivatives, left_of_derivatives, single=True,
+        unlikely=("wrong_variable",)),      # of one variable, few differentiate by a constant
+    ProblemKind(
+        "value", repeatedly_or_each, partial(derivatives, beyond=1),    # one number equals much
+        left_of_derivatives, shape=number_or_vector, needs="at"),
+    ProblemKind("partial", in_turn, derivatives, left_of_derivatives),
+    ProblemKind(GRADIENT, each, derivatives, left_of_derivatives, shape=vector),
+    ProblemKind("jacobian", each, derivatives, left_of_any, function="several", shape=matrix),
+    ProblemKind("hessian", pairs, derivatives, left_of_derivatives, shape=square),
+    ProblemKind(
+        "directional", each, _mistaken_directions, _left_of_directional, own="direction",
+        own_help="the kind of a derivative along one is directional", needs="direction",
+        component=_directional, check=_check_direction),
+    ProblemKind(
+        "implicit", repeatedly, _mistaken_equations, left_of_derivatives, function="equation",
+        single=True, own="dependent", component=_implicit, check=_check_dependent, linear=False),
+    ProblemKind(
+        "parametric", repeatedly, _mistaken_curves, _left_of_curve, function="curve", single=True,
+        component=_parametric, check=_check_coordinates, linear=False),
+    ProblemKind(
+        "tangent", each, _mistaken_lines, _left_of_line, needs="at", component=_tangent,
+        check=_check_point, line=True, unlikely=("missing_term", "reciprocal_of_derivative")),
 )
 KINDS = {kind.name: kind for kind in ROWS}

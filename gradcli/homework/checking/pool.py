@@ -29,14 +29,14 @@ SCALES = (10.0, 100.0, 1e3, 1e-3)
 SHORT = (1.3, 0.7, 2.2, -0.6, -1.7, 0.3, 2.7, -2.4)
 
 
-def number(*parts: object) -> int:
+def seed_number(*parts: object) -> int:
     """Return a number below 2^32 that depends on these texts and numbers only."""
     return crc32("\x1f".join(map(str, parts)).encode("utf-8", "surrogatepass"))
 
 
 def generator(*parts: object) -> Any:
     """Return a random generator that depends on these texts and numbers only."""
-    return np.random.Generator(np.random.PCG64([number(*parts), len(parts)]))
+    return np.random.Generator(np.random.PCG64([seed_number(*parts), len(parts)]))
 
 
 def pool(reference: Reference, seed: int, size: int = SIZE) -> dict[str, Any]:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from gradcli.homework.checking.problem import Kind, Problem
+    from gradcli.homework.checking.problem import Problem, ProblemKind
     from gradcli.lang.paper.answer import Reading
     from gradcli.lang.syntax.code import Code
 
@@ -177,7 +177,7 @@ MAX_NAMES = 64
 _names: dict[Any, ProblemNames] = {}
 
 
-def _read(problem: Problem, kind: Kind, known: ProblemNames) -> Reading:
+def _read(problem: Problem, kind: ProblemKind, known: ProblemNames) -> Reading:
     text = problem.function
     if kind.function in ("several", "curve"):
         text = bracketed(text)
@@ -286,7 +286,8 @@ class PreparedProblem:
         return points.generator(self.seed, self.problem.id, self.problem.function, *about)
 
 
-def ready(problem: Problem, seed: object = 0, deadline: float = float("inf")) -> PreparedProblem:
+def prepared_problem(problem: Problem, seed: object = 0, deadline: float = float("inf")
+                     ) -> PreparedProblem:
     """Return a problem that is ready for answers.
 
     Raises E0701 for fields that the kind has not, E0702 for those that are missing, E0704 for a
@@ -311,7 +312,7 @@ def ready(problem: Problem, seed: object = 0, deadline: float = float("inf")) ->
         n: np.float64(UNIT * abs(v)) for n, v in reference.fixed.items()
         if not float(v * 1024).is_integer()}
 
-    found = points.pool(reference, points.number(seed, problem.id, problem.function))
+    found = points.pool(reference, points.seed_number(seed, problem.id, problem.function))
     if reference.constraint is not None and problem.dependent not in problem.at:
         found, errors = _curve(reference, problem, found, errors, deadline)
         prepared = PreparedProblem(problem, reference, seed, found, errors, deadline)
@@ -368,7 +369,7 @@ def _with_enough_points(prepared: PreparedProblem) -> PreparedProblem:
     if prepared.certain[0] is None and not prepared.single and \
             prepared.side.finite.all(axis=0).sum() < points.ENOUGH:
         # Many more, since it takes only one to find others.
-        many = points.pool(reference, points.number(
+        many = points.pool(reference, points.seed_number(
             prepared.seed, problem.id, problem.function), points.MANY)
         prepared = again(points.searched(problem, many, defined, prepared.random()))
     found = switches.switches(formula, [*reference.functions, *nodes])

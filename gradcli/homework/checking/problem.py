@@ -126,7 +126,7 @@ class Reference:
     reading: Reading
     variables: tuple[str, ...]
 
-    def __init__(self, problem: Problem, kind: Kind) -> None:
+    def __init__(self, problem: Problem, kind: ProblemKind) -> None:
         self.problem = problem
         self.kind = kind
         self.formula = Formula()
@@ -240,7 +240,7 @@ def weighted(formula: Formula, nodes: Sequence[int], weights: Sequence[float]) -
     return total
 
 
-class Kind(NamedTuple):
+class ProblemKind(NamedTuple):
     """A kind of problem: a row of `gradcli.homework.checking.kinds`.
 
     by: function from a reference and a component to the variables by which that is differentiated.

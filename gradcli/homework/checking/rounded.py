@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     from gradcli.homework.checking.trial import Trial
 
     # A number, and what it is a factor of: the nodes above and below a fraction bar.
-    Term = tuple[float, tuple[int, ...], tuple[int, ...]]
+    Product = tuple[float, tuple[int, ...], tuple[int, ...]]
     # The same with the values of the factor.
-    Part = tuple[float, Any]
+    TermValues = tuple[float, Any]
 
 MOST = 24
 """So many terms a right answer may have."""
@@ -52,29 +52,29 @@ def judge(trial: Trial, result: dict[str, Any]) -> None:
     some of them stand inside of functions.
     """
     before = trial.side, trial.comparison
-    told = _told(trial)
-    if told["verdict"] != "domain" and told["score"] <= result["score"]:
+    judged = _judged(trial)
+    if judged["verdict"] != "domain" and judged["score"] <= result["score"]:
         typed = _exact_inside(trial)
-        inside = _told(trial) if typed else {"verdict": "wrong"}
+        inside = _judged(trial) if typed else {"verdict": "wrong"}
         trial.side, trial.comparison = before
         if inside["verdict"] == "correct":
             result.update(verdict="undecided", score=0.0, witness=None, message=(
                 f"right, but for rounding {', '.join(typed)} where the tolerance does not reach:"
                 " a person has to look at it"))
         return
-    if told["verdict"] == "correct":
-        told["message"] = told["message"].replace("right", "right within the tolerance", 1)
-    result.update({"witness": None, "fingerprint": None, **told})
+    if judged["verdict"] == "correct":
+        judged["message"] = judged["message"].replace("right", "right within the tolerance", 1)
+    result.update({"witness": None, "fingerprint": None, **judged})
 
 
-def _told(trial: Trial) -> dict[str, Any]:
+def _judged(trial: Trial) -> dict[str, Any]:
     """Return the verdict on an answer with the right numbers in its terms; the trial keeps them."""
     prepared = trial.prepared
     trial.side = _corrected(trial)
     trial.comparison = Comparison(prepared.side, trial.side, prepared.problem.rtol, prepared.zeros)
-    told: dict[str, Any] = {}
-    verdict.function(trial, told)
-    return told
+    judged: dict[str, Any] = {}
+    verdict.judge_function(trial, judged)
+    return judged
 
 
 def _exact_inside(trial: Trial) -> list[str]:
@@ -160,7 +160,7 @@ def _corrected(trial: Trial) -> Side:
     return side.moved(values, noise)
 
 
-def _shares(difference: Any, size: Any, parts: list[Part]) -> Any:
+def _shares(difference: Any, size: Any, parts: list[TermValues]) -> Any:
     """Fit the relative change of each number that explains the difference; zeros without a fit."""
     columns = np.array([number * factor / size for number, factor in parts])
     wanted = difference / size
@@ -176,19 +176,19 @@ def _is_whole(number: float) -> bool:
     return abs(number - round(number)) <= NEAR * abs(number)
 
 
-def _terms(prepared: PreparedProblem, c: int) -> list[Part]:
+def _terms(prepared: PreparedProblem, c: int) -> list[TermValues]:
     """Return the terms of a component, each a number and an array, with those that differ by a
     number only joined. Empty where there are too many.
     """
-    found: list[Part] | None = prepared.cache.get(("terms", c))
+    found: list[TermValues] | None = prepared.cache.get(("terms", c))
     if found is None:
         found = prepared.cache["terms", c] = _joined(prepared, _expanded(
             prepared, prepared.reference.nodes[c]))
     return found
 
 
-def _joined(prepared: PreparedProblem, terms: list[Term]) -> list[Part]:
-    parts: list[Part] = []
+def _joined(prepared: PreparedProblem, terms: list[Product]) -> list[TermValues]:
+    parts: list[TermValues] = []
     if len(terms) > MOST:
         return parts
     for number, above, below in terms:
@@ -209,16 +209,16 @@ def _joined(prepared: PreparedProblem, terms: list[Term]) -> list[Part]:
     return [(number, factor) for number, factor in parts if number]
 
 
-def _expanded(prepared: PreparedProblem, node: int) -> list[Term]:
+def _expanded(prepared: PreparedProblem, node: int) -> list[Product]:
     """Return a node as a sum of terms; more than MOST of them are not written out."""
     formula = prepared.reference.formula
     values = prepared.values
-    known: dict[int, list[Term]] = {}
+    known: dict[int, list[Product]] = {}
     for k in formula.needed([node]):
         op, args = formula.ops[k], formula.args[k]
         value = values.plain([k])[0]
         inner = [known[a] for a in args]
-        made: list[Term] = [(1.0, (k,), ())]
+        made: list[Product] = [(1.0, (k,), ())]
         if type(value) is float:
             made = [(value, (), ())]
         elif op in (add, subtract):

@@ -88,7 +88,7 @@ class Trial:
         if prepared.reference.constraint is not None:
             return self
         trial = self.again(points.pool(
-            prepared.reference, points.number(
+            prepared.reference, points.seed_number(
                 prepared.seed, prepared.problem.id, prepared.problem.function, "again"), MORE))
         trial.side = Side(trial.values, self.answered.nodes, trial.prepared.size)
         trial.comparison = Comparison(trial.prepared.side, trial.side, prepared.problem.rtol,

@@ -27,7 +27,7 @@ TOO_LARGE = "this is too large to be calculated: a person has to look at it"
 SCORES = {"note": 1.0, "reject": 0.0, "review": 0.0}
 
 
-def function(trial: Trial, result: dict[str, Any]) -> None:
+def judge_function(trial: Trial, result: dict[str, Any]) -> None:
     """Fill in the verdict on a formula."""
     prepared, comparison = trial.prepared, trial.comparison
     assert comparison is not None
@@ -57,11 +57,11 @@ def function(trial: Trial, result: dict[str, Any]) -> None:
         k = int(np.argmax(undefined))
         j = int(np.argmax(comparison.undefined[k]))
         result.update(verdict="domain", score=SCORES[policy], message=(
-            f"right where it is defined; at {place(trial, j)} it is not, and the right answer is"
-            f" {_told(prepared.side, k, j)}"))
+            f"right where it is defined; at {point_text(trial, j)} it is not, and the right answer"
+            f" is {_shown(prepared.side, k, j)}"))
         result["witness"] = witness(trial, j)
     else:
-        result.update(verdict="correct", score=1.0, message=_noted("right", trial))
+        result.update(verdict="correct", score=1.0, message=_with_notes("right", trial))
 
 
 def certain(trial: Trial, result: dict[str, Any]) -> bool:
@@ -81,7 +81,7 @@ def certain(trial: Trial, result: dict[str, Any]) -> bool:
         return False
     least = count if len(near) == 1 else int(near.sum(axis=1).min())
     result["points"] = {"usable": least, "agree": least, "disagree": 0, "undefined": 0}
-    result.update(verdict="correct", score=1.0, message=_noted("right", trial))
+    result.update(verdict="correct", score=1.0, message=_with_notes("right", trial))
     return True
 
 
@@ -146,7 +146,7 @@ def _is_pole(trial: Trial, node: int, large: set[int]) -> bool:
     return isinstance(below, float) and below == 0
 
 
-def number(trial: Trial, result: dict[str, Any], allowed: Any) -> None:
+def judge_number(trial: Trial, result: dict[str, Any], allowed: Any) -> None:
     """Fill in the verdict on numbers at one point. allowed: a column of differences."""
     prepared, comparison = trial.prepared, trial.comparison
     assert comparison is not None
@@ -174,7 +174,7 @@ def number(trial: Trial, result: dict[str, Any], allowed: Any) -> None:
         result.update(verdict="undecided", score=0.0, message=(
             "rounding errors are too large to tell: a person has to look at it"))
     else:
-        result.update(verdict="correct", score=1.0, message=_noted("right", trial))
+        result.update(verdict="correct", score=1.0, message=_with_notes("right", trial))
 
 
 def misshaped(trial: Trial, result: dict[str, Any]) -> None:
@@ -218,18 +218,18 @@ def _explain(trial: Trial, result: dict[str, Any], wrong: Any, nowhere: Any) -> 
     if nowhere[k] and not wrong[k]:
         j = int(np.argmax(prepared.side.finite[k]))
         result["message"] = ("this is not defined at any of the points where the right answer is,"
-                             f" such as {place(trial, j)}")
+                             f" such as {point_text(trial, j)}")
     else:
         # The first points are short numbers; the witness should differ visibly.
         excess = comparison.excess[k]
         far = np.flatnonzero(excess > min(CLEAR, excess.max() / 2))
         j = int(far[0]) if len(far) else 0
         which = f"component {_index(prepared.reference.shape, k)}" if len(wrong) > 1 else "this"
-        at = place(trial, j)
-        got, wanted = _told(trial.side, k, j), _told(prepared.side, k, j)
+        at = point_text(trial, j)
+        got, wanted = _shown(trial.side, k, j), _shown(prepared.side, k, j)
         if got == wanted:
             got, wanted = _apart(float(trial.side.values[k, j]), float(prepared.side.values[k, j]))
-        result["message"] = _noted(
+        result["message"] = _with_notes(
             f"{f'at {at} ' if at else ''}{which} is {got}, and should be {wanted}", trial)
     result["witness"] = witness(trial, j)
 
@@ -241,11 +241,11 @@ def _index(shape: tuple[int, ...], k: int) -> str:
     return f"({k // shape[1] + 1},{k % shape[1] + 1})"
 
 
-def _noted(message: str, trial: Trial) -> str:
+def _with_notes(message: str, trial: Trial) -> str:
     return "; ".join([message, *trial.answered.reading.notes, *trial.notes])
 
 
-def place(trial: Trial, j: int) -> str:
+def point_text(trial: Trial, j: int) -> str:
     """Return point j in words: x = 1.3, y = 0.7."""
     return ", ".join([f"{n} = {shown(v)}" for n, v in where(trial, j).items()])
 
@@ -278,7 +278,7 @@ def _nested(values: list[float], shape: tuple[int, ...]) -> Any:
     return [values[k:k + n] for k in range(0, len(values), n)]
 
 
-def _told(side: Side, k: int, j: int) -> str:
+def _shown(side: Side, k: int, j: int) -> str:
     """Return a value for people: 0 where it is that within rounding, as cos(pi/2) is."""
     zero = side.near_zero[k, j] and side.noise[k, j] <= NOTHING
     return "0" if zero else shown(side.values[k, j])

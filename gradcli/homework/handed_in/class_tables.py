@@ -21,7 +21,7 @@ from gradcli.homework.handed_in.records import (
     fold,
     short,
 )
-from gradcli.homework.handed_in.tables import Pairs, typed
+from gradcli.homework.handed_in.tables import JsonObject, typed
 from gradcli.homework.handed_in.texts import read_bytes, text
 from gradcli.homework.sheets.cells import STUDENT, columns, delimiter, fitted, folded, records
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
     from gradcli.homework.handed_in.roster import Roster
-    from gradcli.homework.sheets.cells import CellRow
+    from gradcli.homework.sheets.cells import SourceRow
     from gradcli.homework.sheets.sheet import Sheet
 
 LONG = {**STUDENT, "problem": ("problem id", "question", "question id", "exercise", "task"),
@@ -100,7 +100,7 @@ def table_of(data: bytes, path: str, sheet: Sheet, roster: Roster | None,
     return of_class.submissions()
 
 
-def _student_column(source: Source, head: CellRow, titles: Sequence[str], wanted: str | None
+def _student_column(source: Source, head: SourceRow, titles: Sequence[str], wanted: str | None
                     ) -> int:
     place = head.start, max(head.start + 1, head.cells[-1].span[1])
     if wanted is not None:
@@ -122,7 +122,7 @@ def _student_column(source: Source, head: CellRow, titles: Sequence[str], wanted
     return known["student"]
 
 
-def _problem_columns(source: Source, head: CellRow, titles: Sequence[str], ids: Ids,
+def _problem_columns(source: Source, head: SourceRow, titles: Sequence[str], ids: Ids,
                      mapping: Mapping[str, str], student: int) -> dict[int, str]:
     """Return the problem that each column answers, by the number of the column.
 
@@ -144,9 +144,9 @@ def _problem_columns(source: Source, head: CellRow, titles: Sequence[str], ids: 
     left = [k for k in range(len(titles)) if k != student and k not in found]
     for how in (ids.find, lambda title: _within(title, ids)):
         for k in left:
-            told = how(titles[k])
-            if k not in found and told is not None and told not in found.values():
-                found[k] = told
+            named = how(titles[k])
+            if k not in found and named is not None and named not in found.values():
+                found[k] = named
     if not found:
         raise GradcliError(Diagnostic(
             "E0733", "no column is called like a problem of the sheet", source=source,
@@ -305,8 +305,8 @@ def _line(of_class: ClassAnswers, line: bytes, number: int) -> None:
     try:
         said, _ = text(line)
         entry = json.loads(said, parse_int=str, parse_float=str, parse_constant=str,
-                           object_pairs_hook=Pairs)
-        fields = dict(entry.pairs) if isinstance(entry, Pairs) else {}
+                           object_pairs_hook=JsonObject)
+        fields = dict(entry.pairs) if isinstance(entry, JsonObject) else {}
         if isinstance(fields.get("student"), str):
             fields["student"].encode()      # a lone surrogate cannot be written again
             student = fields["student"]

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any
 
-    from gradcli.homework.sheets.cells import CellRow
+    from gradcli.homework.sheets.cells import SourceRow
 
 TITLES = {"problem": ("id", "question", "exercise", "task", "problem id", "question id", "aufgabe"),
           "answer": ("response", "solution", "antwort")}
@@ -23,7 +23,7 @@ TITLES = {"problem": ("id", "question", "exercise", "task", "problem id", "quest
 def csv_answers(text: str, ids: Ids) -> Parsed:
     """Parse CSV: two columns `problem,answer`, with or without these titles; or a row of ids with a
     row of answers below. An answer with commas and without quotes is taken as one. Raises
-    `Unreadable`, `OfSeveral` where a column names several students.
+    `Unreadable`, `ClassTable` where a column names several students.
     """
     source = Source(text)
     parsed = Parsed(ids)
@@ -37,7 +37,7 @@ def csv_answers(text: str, ids: Ids) -> Parsed:
         return parsed
     titles = [cell.text for cell in table[0].cells]
 
-    def in_columns(row: CellRow, last: int | None) -> list[str]:
+    def in_columns(row: SourceRow, last: int | None) -> list[str]:
         try:
             return fitted(row, len(titles), source, last, "E0709")
         except GradcliError as failure:
@@ -77,7 +77,7 @@ def json_answers(text: str, ids: Ids) -> Parsed:
     """
     try:
         return _of_document(text, ids, json.loads(
-            text, parse_int=str, parse_float=str, parse_constant=str, object_pairs_hook=Pairs))
+            text, parse_int=str, parse_float=str, parse_constant=str, object_pairs_hook=JsonObject))
     except RecursionError:
         raise Unreadable("no JSON: brackets are nested too deeply") from None
     except ValueError as problem:
@@ -90,19 +90,19 @@ READERS: dict[str, Callable[[str, Ids], Parsed]] = {
 
 def _of_document(text: str, ids: Ids, document: Any) -> Parsed:
     parsed = Parsed(ids)
-    if isinstance(document, Pairs):
+    if isinstance(document, JsonObject):
         named = dict(document.pairs)
         if isinstance(named.get("student"), str):
             parsed.student = named["student"]
         inner = named.get("answers")
-        if isinstance(inner, (Pairs, list)):
+        if isinstance(inner, (JsonObject, list)):
             document = inner
-    if isinstance(document, Pairs):
+    if isinstance(document, JsonObject):
         for id, answer in document.pairs:
             if id != "student" or ids.find(id) is not None:
                 parsed.add(id, typed(answer), _line(text, id))
     elif isinstance(document, list):
-        objects = [dict(entry.pairs) if isinstance(entry, Pairs) else {} for entry in document]
+        objects = [dict(entry.pairs) if isinstance(entry, JsonObject) else {} for entry in document]
         names = [fields["student"] for fields in objects if isinstance(fields.get("student"), str)]
         parsed.student = one_student(names) or parsed.student
         for fields in objects:
@@ -115,7 +115,7 @@ def _of_document(text: str, ids: Ids, document: Any) -> Parsed:
 
 
 def one_student(names: Iterable[str]) -> str | None:
-    """Return the one name of a student; None if nobody is named. Raises `OfSeveral`."""
+    """Return the one name of a student; None if nobody is named. Raises `ClassTable`."""
     several = list(dict.fromkeys([name.strip() for name in names if name.strip()]))
     if len(several) > 1:
         raise ClassTable(f"it holds answers of several students: {short(several[0])},"
@@ -123,7 +123,7 @@ def one_student(names: Iterable[str]) -> str | None:
     return several[0] if several else None
 
 
-class Pairs:
+class JsonObject:
     """A JSON object with all its keys, repeated ones too."""
 
     __slots__ = ("pairs",)
@@ -138,7 +138,7 @@ def typed(answer: Any) -> str:
         return "" if answer is None else str(answer).lower()
     if isinstance(answer, list):
         return f"[{', '.join([typed(part) for part in answer])}]"
-    if isinstance(answer, Pairs):
+    if isinstance(answer, JsonObject):
         return f"{{{', '.join([f'{name}: {typed(part)}' for name, part in answer.pairs])}}}"
     return str(answer)
 

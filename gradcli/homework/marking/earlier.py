@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 RESULTS = "results.ndjson"
 
 
-class Earlier:
+class EarlierResults:
     """Old results by student and problem. Close it when all are found, or use `with`.
 
     The file stays open, so it may be replaced by the new one meanwhile.
@@ -103,13 +103,13 @@ class Earlier:
                 self._places[result.student, result.problem] = place
 
 
-def reusable(folder: str, new: Manifest) -> Earlier:
+def load_valid(folder: str, new: Manifest) -> EarlierResults:
     """Load the earlier results that are still valid; empty if there are none.
 
     A manifest or results that cannot be read are as good as none: all is checked anew.
     """
     path = os.path.join(folder, RESULTS)
-    earlier = Earlier(new, path)
+    earlier = EarlierResults(new, path)
     try:
         old = read_manifest(os.path.join(folder, MANIFEST))
         if (old.tool, old.seed, old.sheet) == (new.tool, new.seed, new.sheet):
@@ -117,7 +117,7 @@ def reusable(folder: str, new: Manifest) -> Earlier:
                             if old.problems.get(id) == found})
     except GradcliError:
         earlier.close()
-        return Earlier(new)
+        return EarlierResults(new)
     return earlier
 
 
@@ -142,7 +142,7 @@ def _sheet_name(sheet: Sheet) -> str:
     return f"sheet{ending if ending in ENDINGS else '.txt'}"
 
 
-class Saved:
+class SavedRun:
     """An output folder, read: the sheet, the class and the manifest."""
 
     __slots__ = ("folder", "manifest", "sheet", "students")
@@ -346,7 +346,7 @@ class Journal:
                 "E0748", f"cannot write `{path}`: {reason}", span=(0, len(path)),
                 source=Source(path, "--out"), help="give a folder that you may write to")) from None
         self._file: BinaryIO = os.fdopen(handle, "r+b")
-        self._earlier = Earlier(new)
+        self._earlier = EarlierResults(new)
         self._places: dict[tuple[str, str], int] = {}
         self.size = 0 if fresh else self._kept(new)
         self._file.truncate(self.size)
@@ -363,10 +363,10 @@ class Journal:
             self._file.seek(0)
             for raw in self._file:
                 end += len(raw) if raw.endswith(b"\n") else 0
-            self._earlier = Earlier(new, self.path)
+            self._earlier = EarlierResults(new, self.path)
             self._earlier._index({*new.problems})
         except GradcliError:
-            self._earlier = Earlier(new)
+            self._earlier = EarlierResults(new)
             return 0
         return end
 
@@ -378,7 +378,7 @@ class Journal:
         """
         return self._earlier.find(student, problem, answer, file, line)
 
-    def note(self, student: str, problem: str, text: str) -> None:
+    def append(self, student: str, problem: str, text: str) -> None:
         """Append the line of a result."""
         data = text.encode()
         self._file.write(data)
@@ -389,7 +389,7 @@ class Journal:
         """Write what is buffered to the file."""
         self._file.flush()
 
-    def noted(self, student: str, problem: str) -> tuple[Result, str]:
+    def read(self, student: str, problem: str) -> tuple[Result, str]:
         """Return a result of this run, and its line."""
         self._file.seek(self._places[student, problem])
         raw = self._file.readline()

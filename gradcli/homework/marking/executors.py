@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from gradcli.homework.handed_in.records import Answer
 
     # Of a problem's id, the text of an answer, and why it could not be read, if so.
-    Item = tuple[str, str, str | None]
-    Outcome = dict[str, Any]
+    AnswerText = tuple[str, str, str | None]
+    Checked = dict[str, Any]
 
 # Answers in a batch: the first ones are small, so that all workers have something to do.
 SMALL, LARGE = 32, 300
@@ -57,7 +57,7 @@ def seed_of(sheet: Sheet, seed: int | str | None = None) -> str:
     return f"{sheet.id}/{sheet.seed if seed is None else seed}"
 
 
-def checker(payload: tuple[str, str, int | str]) -> Callable[[Item], Outcome]:
+def checker(payload: tuple[str, str, int | str]) -> Callable[[AnswerText], Checked]:
     """Return a function that checks answers to the sheet with this text, name and seed.
 
     Raises as `prepared`.
@@ -67,9 +67,9 @@ def checker(payload: tuple[str, str, int | str]) -> Callable[[Item], Outcome]:
 
     text, name, seed = payload
     ready = prepared(parse(text, name), seed)
-    kept: dict[tuple[str, str], Outcome] = {}
+    kept: dict[tuple[str, str], Checked] = {}
 
-    def one(item: Item) -> Outcome:
+    def one(item: AnswerText) -> Checked:
         problem, answer, fault = item
         if fault is not None:
             return unchecked("unreadable", fault)
@@ -83,7 +83,7 @@ def checker(payload: tuple[str, str, int | str]) -> Callable[[Item], Outcome]:
     return one
 
 
-def unchecked(verdict: str, message: str) -> Outcome:
+def unchecked(verdict: str, message: str) -> Checked:
     """Return the result for an answer that was not checked."""
     return {"verdict": verdict, "mistake": None, "also": [], "confidence": None,
             "message": message, "read_as": None, "alternatives": [], "witness": None,
@@ -92,7 +92,7 @@ def unchecked(verdict: str, message: str) -> Outcome:
 
 
 def check_answers(sheet: Sheet, answers: Iterable[Answer],
-                  on_result: Callable[[list[tuple[Answer, Outcome]]], None], *,
+                  on_result: Callable[[list[tuple[Answer, Checked]]], None], *,
                   executor: Executor | None = None, workers: int = 1,
                   seed: int | str | None = None) -> None:
     """Check answers; `on_result` gets them with their results (`gradcli.homework.check.check`), a
@@ -114,7 +114,7 @@ def check_answers(sheet: Sheet, answers: Iterable[Answer],
     run_batches(executor, workers, Job(checker, payload, key, _sent), _batches(answers), tell)
 
 
-def _sent(answer: Answer) -> Item:
+def _sent(answer: Answer) -> AnswerText:
     return answer.problem, answer.answer, answer.fault
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from gradcli.base.errors import Source
-    from gradcli.homework.sheets.cells import Cell, CellRow
+    from gradcli.homework.sheets.cells import SourceCell, SourceRow
     from gradcli.homework.sheets.sheet import Sheet
 
 NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d{1,3})?", re.ASCII | re.IGNORECASE)
@@ -69,7 +69,7 @@ class Override:
         """Return the overrides of other answers than this."""
         return [one for one in (self, *self.others) if one.other(answer)]
 
-    def beaten(self, answer: str) -> list[Override]:
+    def outweighed(self, answer: str) -> list[Override]:
         """Return the overrides of this answer that another one outweighs."""
         counts = self.of(answer)
         return [one for there in (self, *self.others) if not there.other(answer)
@@ -137,7 +137,7 @@ def read_overrides(path: str, sheet: Sheet, students: Iterable[str]
     return found
 
 
-def _read(row: CellRow, places: Mapping[str, int], source: Source, separator: str,
+def _read(row: SourceRow, places: Mapping[str, int], source: Source, separator: str,
           people: KnownNames, problems: KnownNames, most: Mapping[str, float],
           found: dict[tuple[str, str], Override]
           ) -> None:
@@ -176,7 +176,7 @@ def _read(row: CellRow, places: Mapping[str, int], source: Source, separator: st
         first.others.append(this)
 
 
-def _places(head: CellRow | None, source: Source) -> dict[str, int]:
+def _places(head: SourceRow | None, source: Source) -> dict[str, int]:
     """Return the index of each column. Raises E0740."""
     names = [cell.text.strip().lower() for cell in head.cells] if head else []
     places = {key: names.index(name) for key, known in COLUMNS.items()
@@ -189,7 +189,7 @@ def _places(head: CellRow | None, source: Source) -> dict[str, int]:
     return places
 
 
-def _score(cell: Cell, source: Source, separator: str, most: float) -> float:
+def _score(cell: SourceCell, source: Source, separator: str, most: float) -> float:
     text = uncell(cell.text).strip()
     if separator != "," or not THOUSANDS.search(text):
         text = text.replace(",", ".")
@@ -215,7 +215,7 @@ class KnownNames:
             for shown in {as_cell(name).strip(), as_cell(name, raw=True).strip()} - {name}:
                 self._as_cells.setdefault(shown, []).append(name)
 
-    def find(self, cell: Cell, source: Source, code: str, what: str, where: str) -> str:
+    def find(self, cell: SourceCell, source: Source, code: str, what: str, where: str) -> str:
         """Return the name that a cell means.
 
         Raises `code` if there is none, or if two look the same.

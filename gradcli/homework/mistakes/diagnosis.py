@@ -23,7 +23,13 @@ from gradcli.homework.mistakes.derivation import (
 from gradcli.homework.mistakes.sample import LEAST, ROUGH, AnswerComponent, Sample, near
 from gradcli.homework.mistakes.sentences import other_brackets, other_names, sentence
 from gradcli.homework.mistakes.steps import Steps, node_of, pair
-from gradcli.homework.mistakes.whole import in_degrees, misread, other_lines, other_points, whole
+from gradcli.homework.mistakes.whole import (
+    in_degrees,
+    misread,
+    other_lines,
+    other_points,
+    other_questions,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -50,9 +56,9 @@ def diagnose(prepared: PreparedProblem, trial: Trial, others: list[Reading], res
         if found:
             name(prepared, found, result)
         elif trial.answered.unknown:
-            told = result["hint"] = (
+            hint = result["hint"] = (
                 f"the problem has no letter {', '.join(trial.answered.unknown)}")
-            result["message"] = f"{told}; {result['message']}"
+            result["message"] = f"{hint}; {result['message']}"
     except Exception:
         result.update(mistake=None, also=[], confidence=None, hint=None)
 
@@ -65,8 +71,8 @@ def name(prepared: PreparedProblem, found: list[Explanation], result: dict[str, 
     result["also"] = [n for n in dict.fromkeys(names) if n != first.name][:MOST]
     result["confidence"] = confidence(
         found, prepared.single, prepared.single or prepared.reference.kind.line)
-    told = result["hint"] = sentence(_derivation(prepared), first)
-    result["message"] = f"{told}; {result['message']}" if result["message"] else told
+    hint = result["hint"] = sentence(_derivation(prepared), first)
+    result["message"] = f"{hint}; {result['message']}" if result["message"] else hint
 
 
 def explanations(prepared: PreparedProblem, trial: Trial, others: list[Reading], deadline: float
@@ -184,7 +190,7 @@ def _steps(prepared: PreparedProblem, sample: Sample, c: int) -> Steps:
 def _table(prepared: PreparedProblem, sample: Sample, c: int) -> WrongAnswers:
     def make() -> WrongAnswers:
         derivation = _derivation(prepared)
-        made = whole(derivation, c) + in_degrees(derivation, c)
+        made = other_questions(derivation, c) + in_degrees(derivation, c)
         if prepared.reference.kind.line:
             made += other_lines(derivation)
         elif sample.single:
@@ -196,7 +202,7 @@ def _table(prepared: PreparedProblem, sample: Sample, c: int) -> WrongAnswers:
 
 def _doubles(prepared: PreparedProblem, sample: Sample, c: int) -> WrongAnswers:
     return _kept(prepared, ("doubles", c),
-                 lambda: mistakes_at_one_place(_steps(prepared, sample, c)))
+                 lambda: two_mistakes_at_one_site(_steps(prepared, sample, c)))
 
 
 def _pairs(prepared: PreparedProblem, sample: Sample, c: int) -> WrongAnswers:
@@ -273,7 +279,7 @@ def double_mistakes(steps: Steps) -> WrongAnswers:
     return WrongAnswers(steps, *steps.pairs())
 
 
-def mistakes_at_one_place(steps: Steps) -> WrongAnswers:
+def two_mistakes_at_one_site(steps: Steps) -> WrongAnswers:
     """Return the table of two mistakes with one operation."""
     return WrongAnswers(steps, *steps.doubles())
 

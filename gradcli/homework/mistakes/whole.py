@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from gradcli.homework.checking.problem import Reference
     from gradcli.homework.mistakes.derivation import AnswerDerivation
 
-def whole(derivation: AnswerDerivation, c: int) -> list[Explanation]:
+def other_questions(derivation: AnswerDerivation, c: int) -> list[Explanation]:
     """Return other answers to one component that are made without looking at the student's."""
     reference = derivation.reference
     formula, kind = reference.formula, reference.kind

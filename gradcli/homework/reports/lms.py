@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from gradcli.homework.handed_in.records import Student
-    from gradcli.homework.sheets.cells import CellRow
+    from gradcli.homework.sheets.cells import SourceRow
     from gradcli.homework.sheets.sheet import Sheet
 
 CANVAS, MOODLE = "canvas", "moodle"
@@ -120,7 +120,7 @@ def _bytes(path: str) -> bytes:
         return file.read(MAX_BYTES + 1)
 
 
-def _system(head: CellRow | None, source: Source) -> str:
+def _system(head: SourceRow | None, source: Source) -> str:
     names = {cell.text.strip() for cell in head.cells} if head else set()
     if {"Student", "ID"} <= names and names & {"Section", "SIS Login ID", "SIS User ID"}:
         return CANVAS
@@ -131,8 +131,8 @@ def _system(head: CellRow | None, source: Source) -> str:
                   "export the gradebook as CSV, in English, and give that file")
 
 
-def _column(system: str, head: CellRow, names: Sequence[str], body: Sequence[CellRow], sheet: Sheet,
-            column: str | None, source: Source) -> int:
+def _column(system: str, head: SourceRow, names: Sequence[str], body: Sequence[SourceRow],
+            sheet: Sheet, column: str | None, source: Source) -> int:
     """Return the index of the column to fill."""
     points = next((row for row in body if _is_points(row, names)), None)
     free = [k for k, name in enumerate(names) if name and name not in ABOUT[system]
@@ -163,7 +163,7 @@ def _bare(system: str, name: str) -> str:
     return found[1] if found else name
 
 
-def _worked_out(system: str, name: str, points: CellRow | None, at: int) -> bool:
+def _worked_out(system: str, name: str, points: SourceRow | None, at: int) -> bool:
     """Return whether the system fills the column itself, or wants something else than points."""
     if system == MOODLE:
         return NOT_POINTS.fullmatch(name) is not None or name == "Course total"
@@ -172,12 +172,12 @@ def _worked_out(system: str, name: str, points: CellRow | None, at: int) -> bool
     return False
 
 
-def _is_points(row: CellRow, names: Sequence[str]) -> bool:
+def _is_points(row: SourceRow, names: Sequence[str]) -> bool:
     return "Student" in names and len(row.cells) > names.index("Student") and (
         row.cells[names.index("Student")].text.strip() == POINTS_POSSIBLE)
 
 
-def _is_person(row: CellRow, names: Sequence[str]) -> bool:
+def _is_person(row: SourceRow, names: Sequence[str]) -> bool:
     """Return whether the row is a student's: neither empty nor one of Canvas's own in front."""
     if row.empty or _is_points(row, names):
         return False
@@ -187,13 +187,13 @@ def _is_person(row: CellRow, names: Sequence[str]) -> bool:
     return any(about)
 
 
-def _called(row: CellRow, names: Sequence[str]) -> str:
+def _called(row: SourceRow, names: Sequence[str]) -> str:
     texts = [cell.text.strip() for cell, name in zip(row.cells, names, strict=False)
              if name in ("Student", "Full name", "First name", "Last name", "Surname")]
     return " ".join(filter(None, texts)) or row.cells[0].text
 
 
-def _decimal_comma(names: Sequence[str], at: int, body: Sequence[CellRow]) -> bool:
+def _decimal_comma(names: Sequence[str], at: int, body: Sequence[SourceRow]) -> bool:
     """Return whether numbers in the file have a decimal comma."""
     for row in body:
         for k, cell in enumerate(row.cells[:len(names)]):
@@ -202,7 +202,7 @@ def _decimal_comma(names: Sequence[str], at: int, body: Sequence[CellRow]) -> bo
     return False
 
 
-def _written(row: CellRow, at: int, text: str, separator: str) -> str:
+def _written(row: SourceRow, at: int, text: str, separator: str) -> str:
     """Return the row with another text in one cell, quoted as the row is."""
     raws = [cell.raw for cell in row.cells]
     raws += [""] * (at + 1 - len(raws))
@@ -214,12 +214,12 @@ def _written(row: CellRow, at: int, text: str, separator: str) -> str:
     return separator.join(raws) + row.end
 
 
-def _stop(row: CellRow, separator: str) -> int:
+def _stop(row: SourceRow, separator: str) -> int:
     last = row.cells[-1]
     return last.start + len(last.raw) + len(row.end)
 
 
-def _notes(sheet: Sheet, names: Sequence[str], at: int, body: Sequence[CellRow]) -> Iterable[str]:
+def _notes(sheet: Sheet, names: Sequence[str], at: int, body: Sequence[SourceRow]) -> Iterable[str]:
     most = sum([float(problem.points) for problem in sheet.problems])
     for row in body:
         k = at if _is_points(row, names) else (

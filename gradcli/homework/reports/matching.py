@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
     # Columns of the export (several make one text), what they hold of a student, and whether
     # capitals matter.
-    Rule = tuple[tuple[str, ...], Callable[[Student], str], bool]
+    MatchRule = tuple[tuple[str, ...], Callable[[Student], str], bool]
 
-CANVAS: tuple[Rule, ...] = (
+CANVAS: tuple[MatchRule, ...] = (
     (("ID",), lambda s: s.lms, True),
     (("SIS User ID",), lambda s: s.id, True),
     (("SIS Login ID",), lambda s: s.id, False),
@@ -25,18 +25,18 @@ CANVAS: tuple[Rule, ...] = (
     (("SIS Login ID",), lambda s: s.email, False),
     (("SIS User ID",), lambda s: s.email, False),
 )
-CANVAS_NAMES: tuple[Rule, ...] = ((("Student",), lambda s: _joined(
+CANVAS_NAMES: tuple[MatchRule, ...] = ((("Student",), lambda s: _joined(
     ", ", s.last_name, s.first_name), False),)
 
 # Moodle compares e-mail addresses letter by letter when it imports.
-MOODLE: tuple[Rule, ...] = (
+MOODLE: tuple[MatchRule, ...] = (
     (("Identifier",), lambda s: f"Participant {s.lms}" if s.lms else "", True),
     (("ID number",), lambda s: s.id, True),
     (("Username",), lambda s: s.id, True),
     (("Email address",), lambda s: s.email, True),
     (("Email address",), lambda s: s.id, True),
 )
-MOODLE_NAMES: tuple[Rule, ...] = (
+MOODLE_NAMES: tuple[MatchRule, ...] = (
     (("Full name",), lambda s: _joined(" ", s.first_name, s.last_name), False),
     (("First name", "Last name"), lambda s: _joined(" ", s.first_name, s.last_name), False),
     (("First name", "Surname"), lambda s: _joined(" ", s.first_name, s.last_name), False),
@@ -47,8 +47,8 @@ def _joined(between: str, first: str, second: str) -> str:
     return f"{first}{between}{second}" if first and second else ""
 
 
-def match(students: Iterable[Student], rows: Sequence[Mapping[str, str]], keys: Sequence[Rule],
-          names: Sequence[Rule]) -> tuple[dict[int, Student], list[Student], list[Student]]:
+def match(students: Iterable[Student], rows: Sequence[Mapping[str, str]], keys: Sequence[MatchRule],
+          names: Sequence[MatchRule]) -> tuple[dict[int, Student], list[Student], list[Student]]:
     """Return (row -> student, students of no row, students of no certain row).
 
     rows: the cells of each by the name of their column. keys, names: the rules to try first, and
@@ -75,7 +75,7 @@ def match(students: Iterable[Student], rows: Sequence[Mapping[str, str]], keys: 
     return matched, unmatched, sorted(doubtful, key=lambda student: student.id)
 
 
-def _index(rows: Sequence[Mapping[str, str]], rule: Rule) -> dict[str, list[int]]:
+def _index(rows: Sequence[Mapping[str, str]], rule: MatchRule) -> dict[str, list[int]]:
     """Return the rows by the text of a rule's columns."""
     columns, _, exact = rule
     index: dict[str, list[int]] = {}
@@ -87,7 +87,7 @@ def _index(rows: Sequence[Mapping[str, str]], rule: Rule) -> dict[str, list[int]
     return index
 
 
-def _rows(student: Student, rules: Sequence[Rule], indices: Sequence[Mapping[str, list[int]]]
+def _rows(student: Student, rules: Sequence[MatchRule], indices: Sequence[Mapping[str, list[int]]]
           ) -> set[int]:
     found: set[int] = set()
     for (_, value, exact), index in zip(rules, indices, strict=True):

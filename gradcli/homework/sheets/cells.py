@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 DELIMITERS = ",;\t"
 
 
-class Cell:
+class SourceCell:
     """A cell. raw: as it stands in the file, from the offset `start`; text: its value."""
 
     __slots__ = ("raw", "start", "text")
@@ -39,12 +39,12 @@ class Cell:
         return self.start, self.start + max(1, len(self.raw))
 
 
-class CellRow:
+class SourceRow:
     """The cells of a row, and the line end behind it ("" at the end of the text)."""
 
     __slots__ = ("cells", "end", "start")
 
-    def __init__(self, cells: list[Cell], end: str, start: int) -> None:
+    def __init__(self, cells: list[SourceCell], end: str, start: int) -> None:
         self.cells = cells
         self.end = end
         self.start = start
@@ -68,7 +68,7 @@ def delimiter(text: str) -> str:
     return max(DELIMITERS, key=head.count)
 
 
-def records(source: Source, separator: str, code: str) -> Iterator[CellRow]:
+def records(source: Source, separator: str, code: str) -> Iterator[SourceRow]:
     """Yield the rows of a text, empty ones too.
 
     A quote that is never closed is an error of the given `code`.
@@ -78,7 +78,7 @@ def records(source: Source, separator: str, code: str) -> Iterator[CellRow]:
     pattern = re.compile(
         rf'(?:"([^"]*+(?:""[^"]*+)*+)"([^{sign}\r\n]*)|([^{sign}\r\n]*))({sign}|\r\n|\n|\r|\Z)')
     at = start = 0
-    cells: list[Cell] = []
+    cells: list[SourceCell] = []
     while at < len(text) or cells:
         found = pattern.match(text, at)
         assert found is not None
@@ -87,14 +87,14 @@ def records(source: Source, separator: str, code: str) -> Iterator[CellRow]:
             raise failure(code, "a quote opens here and is never closed", source, (at, at + 1),
                           'close it, or write a quote as ""')
         value = bare if bare is not None else quoted.replace('""', '"') + behind
-        cells.append(Cell(found[0][:len(found[0]) - len(end)], value, at))
+        cells.append(SourceCell(found[0][:len(found[0]) - len(end)], value, at))
         at = found.end()
         if end != separator:
-            yield CellRow(cells, end, start)
+            yield SourceRow(cells, end, start)
             cells, start = [], at
 
 
-def fitted(record: CellRow, width: int, source: Source, last: int | None, code: str) -> list[str]:
+def fitted(record: SourceRow, width: int, source: Source, last: int | None, code: str) -> list[str]:
     """Return the texts of a row in a table of `width` columns, the missing ones empty.
 
     last: the column that an answer with commas and without quotes is put together in, if it is the

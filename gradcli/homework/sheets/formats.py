@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from typing import Any, BinaryIO
 
     from gradcli.base.errors import Source, Span
-    from gradcli.homework.sheets.cells import Cell
+    from gradcli.homework.sheets.cells import SourceCell
 
     # Keys and indices from the top: ("problem", 0, "wrt").
-    Path = tuple[str | int, ...]
+    KeyPath = tuple[str | int, ...]
 
 SCHEMA = 1
 TABLES = ("schema", "sheet", "credit", "late", "problem")
@@ -32,7 +32,7 @@ _AT = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 def toml_sheet(source: Source) -> Sheet:
     """Parse a sheet in TOML. Raises what `parse` does."""
     document = _document(source)
-    return _Reader(source, document).sheet()
+    return _TomlReader(source, document).sheet()
 
 
 def _document(source: Source) -> dict[str, Any]:
@@ -70,13 +70,13 @@ def _offset(source: Source, line: int, column: int) -> int:
     return min(at + column - 1, len(source.text))
 
 
-class _Reader:
-    __slots__ = ("document", "found", "places", "source")
+class _TomlReader:
+    __slots__ = ("document", "found", "source", "spans")
 
     def __init__(self, source: Source, document: dict[str, Any]) -> None:
         self.source = source
         self.document = document
-        self.places = places(source.text)
+        self.spans = spans(source.text)
         self.found = SheetProblems(source)
 
     def key(self, *path: str | int) -> Span:
@@ -85,11 +85,11 @@ class _Reader:
     def value(self, *path: str | int) -> Span:
         return self._place(path)[1]
 
-    def _place(self, path: Path) -> tuple[Span, Span]:
+    def _place(self, path: KeyPath) -> tuple[Span, Span]:
         """Return the spans of name and value of a path, or of the table that it is in."""
-        while path and path not in self.places:
+        while path and path not in self.spans:
             path = path[:-1]
-        return self.places.get(path, ((0, 0), (0, 0)))
+        return self.spans.get(path, ((0, 0), (0, 0)))
 
     def sheet(self) -> Sheet:
         self._version()
@@ -114,10 +114,10 @@ class _Reader:
     def _version(self) -> None:
         version = self.document.get("schema", SCHEMA)
         if isinstance(version, bool) or not isinstance(version, int):
-            self.found.tell("E0703", "`schema` must be a whole number", self.value("schema"),
-                            f"write schema = {SCHEMA}")
+            self.found.report("E0703", "`schema` must be a whole number", self.value("schema"),
+                              f"write schema = {SCHEMA}")
         elif version != SCHEMA:
-            self.found.tell(
+            self.found.report(
                 "E0708", f"this sheet is of version {version}, and gradcli reads version {SCHEMA}",
                 self.value("schema"), "install a later gradcli" if version > SCHEMA else
                 f"write schema = {SCHEMA}")
@@ -125,8 +125,8 @@ class _Reader:
     def _table(self, name: str, known: tuple[str, ...]) -> Mapping[str, Any]:
         table = self.document.get(name, {})
         if not isinstance(table, dict):
-            self.found.tell("E0703", f"`{name}` must be a table", self.value(name),
-                            f"write [{name}], and below it its keys")
+            self.found.report("E0703", f"`{name}` must be a table", self.value(name),
+                              f"write [{name}], and below it its keys")
             return {}
         for key in table:
             if key not in known:
@@ -150,8 +150,8 @@ class _Reader:
         penalty = table.get("penalty", 0.0)
         if isinstance(penalty, bool) or not isinstance(penalty, (int, float)) \
                 or not 0 <= penalty <= 1:
-            self.found.tell("E0703", "`penalty` must be a share from 0 to 1",
-                            self.value("late", "penalty"), "write penalty = 0.1")
+            self.found.report("E0703", "`penalty` must be a share from 0 to 1",
+                              self.value("late", "penalty"), "write penalty = 0.1")
             return 0.0
         return float(penalty)
 
@@ -159,15 +159,15 @@ class _Reader:
         given = self.document.get("problem", [])
         if isinstance(given, list):
             return given
-        self.found.tell("E0703", "`problem` must be a list of tables", self.key("problem"),
-                        "write [[problem]], with two brackets")
+        self.found.report("E0703", "`problem` must be a list of tables", self.key("problem"),
+                          "write [[problem]], with two brackets")
         return []
 
     def _problem(self, k: int, fields: Any, defaults: Mapping[str, Any]) -> None:
         whole = self.key("problem", k)
         if not isinstance(fields, dict):
-            self.found.tell("E0703", "a problem must be a table", whole,
-                            "write [[problem]], and below it its fields")
+            self.found.report("E0703", "a problem must be a table", whole,
+                              "write [[problem]], and below it its fields")
             return
         if isinstance(fields.get("credit"), dict) and "credit" in defaults:
             fields = {**fields, "credit": {**defaults["credit"], **fields["credit"]}}
@@ -178,23 +178,23 @@ class _Reader:
     def _id(self, head: Mapping[str, Any]) -> str:
         id = head.get("id", stem(self.source.name))
         if "id" in head and (not isinstance(id, str) or not ID.fullmatch(id)):
-            self.found.tell("E0703", "`id` must be a text of at most 32 characters without spaces,"
-                            " brackets, quotes and , ; : = #", self.value("sheet", "id"),
-                            'write id = "calc1-hw3"')
+            self.found.report("E0703", "`id` must be a text of at most 32 characters without"
+                              " spaces, brackets, quotes and , ; : = #", self.value("sheet", "id"),
+                              'write id = "calc1-hw3"')
         return str(id)
 
     def _text(self, head: Mapping[str, Any], name: str) -> str:
         text = head.get(name, "")
         if not isinstance(text, str):
-            self.found.tell("E0703", f"`{name}` must be a text", self.value("sheet", name),
-                            f'write {name} = "..."')
+            self.found.report("E0703", f"`{name}` must be a text", self.value("sheet", name),
+                              f'write {name} = "..."')
         return str(text)
 
     def _seed(self, head: Mapping[str, Any]) -> int | str:
         seed = head.get("seed", 0)
         if isinstance(seed, bool) or not isinstance(seed, (int, str)):
-            self.found.tell("E0703", "`seed` must be a whole number or a text",
-                            self.value("sheet", "seed"), "write seed = 7")
+            self.found.report("E0703", "`seed` must be a whole number or a text",
+                              self.value("sheet", "seed"), "write seed = 7")
             return 0
         return seed
 
@@ -222,23 +222,24 @@ def csv_sheet(source: Source) -> Sheet:
         if name not in DEFAULTS:
             found.unknown("field", cell.text, cell.span, DEFAULTS)
         elif header.count(name) > 1:
-            found.tell("E0706", f"there are two columns `{name}`", cell.span, "leave one out")
+            found.report("E0706", f"there are two columns `{name}`", cell.span, "leave one out")
     for needed in ("id", "function"):
         if needed not in header and not found.wrong:
-            found.tell("E0702", f"the column `{needed}` is missing",
-                       (table[0][0].start, table[0][-1].span[1]),
-                       "begin with the row id,function,wrt,points")
+            found.report("E0702", f"the column `{needed}` is missing",
+                         (table[0][0].start, table[0][-1].span[1]),
+                         "begin with the row id,function,wrt,points")
     if not found.wrong:
         for row in table[1:]:
             _row(found, header, row)
     return found.sheet(stem(source.name))
 
 
-def _row(found: SheetProblems, header: list[str], row: list[Cell]) -> None:
+def _row(found: SheetProblems, header: list[str], row: list[SourceCell]) -> None:
     whole = row[0].start, row[-1].start + len(row[-1].raw)
     if len(row) > len(header):
-        found.tell("E0709", f"this row has {len(row)} cells, and the first row {len(header)}",
-                   (row[len(header)].start, whole[1]), 'put texts with commas in quotes: "[x, y]"')
+        found.report("E0709", f"this row has {len(row)} cells, and the first row {len(header)}",
+                     (row[len(header)].start, whole[1]),
+                     'put texts with commas in quotes: "[x, y]"')
         return
     fields: dict[str, Any] = {}
     spans = {}
@@ -282,9 +283,9 @@ def list_sheet(source: Source) -> Sheet:
             pass
         elif entry is None:
             start = at + line.index(bare)
-            found.tell("E0709", "a problem is missing its id" if ":" not in line else
-                       "this is not a problem", (start, start + len(bare)),
-                       "write id: function, such as 1a: x^2 sin(x)")
+            found.report("E0709", "a problem is missing its id" if ":" not in line else
+                         "this is not a problem", (start, start + len(bare)),
+                         "write id: function, such as 1a: x^2 sin(x)")
         else:
             spans = {"id": (at + entry.start(1), at + entry.end(1))}
             function = entry[2].strip()
@@ -311,27 +312,27 @@ _STRING = re.compile(
 _SCALAR = re.compile(r"[^,\]}\n#]*+")
 
 
-def places(text: str) -> dict[Path, tuple[Span, Span]]:
+def spans(text: str) -> dict[KeyPath, tuple[Span, Span]]:
     """Return for each table, key and element of a TOML text the spans of its name (a table's: its
     header; an element's: the element) and of its value. Keys that a dot makes have those of the
     whole.
     """
-    found = _Found(text)
+    found = _TomlSpans(text)
     found.document()
-    return found.places
+    return found.spans
 
 
-class _Found:
-    __slots__ = ("at", "counts", "places", "text")
+class _TomlSpans:
+    __slots__ = ("at", "counts", "spans", "text")
 
     def __init__(self, text: str) -> None:
         self.text = text
         self.at = 0
-        self.counts: dict[Path, int] = {}
-        self.places: dict[Path, tuple[Span, Span]] = {}
+        self.counts: dict[KeyPath, int] = {}
+        self.spans: dict[KeyPath, tuple[Span, Span]] = {}
 
     def document(self) -> None:
-        table: Path = ()
+        table: KeyPath = ()
         self.skip(_BLANK)
         while self.at < len(self.text):
             if self.text[self.at] == "[":
@@ -346,13 +347,13 @@ class _Found:
         self.at = found.end()
         return found[0]
 
-    def header(self) -> Path:
+    def header(self) -> KeyPath:
         start = self.at
         double = self.text.startswith("[[", start)
         self.at += 1 + double
         names = self.names()
         self.at += 1 + double
-        path: Path = ()
+        path: KeyPath = ()
         for k, (name, _) in enumerate(names):
             path = (*path, name)
             if double and k == len(names) - 1:
@@ -360,10 +361,10 @@ class _Found:
             if path in self.counts:
                 path = (*path, self.counts[path] - 1)
         whole = (start, self.at)
-        self.places[path] = (whole, whole)
+        self.spans[path] = (whole, whole)
         return path
 
-    def pair(self, table: Path) -> None:
+    def pair(self, table: KeyPath) -> None:
         names = self.names()
         self.at += 1        # the equals sign
         self.skip(_SPACE)
@@ -374,7 +375,7 @@ class _Found:
             made.append((path, key))
         value = self.value(path)
         for path, key in made:
-            self.places.setdefault(path, (key, value))
+            self.spans.setdefault(path, (key, value))
 
     def names(self) -> list[tuple[str, Span]]:
         """Return the parts of a dotted key, each with its span; stop at the sign that ends it."""
@@ -393,7 +394,7 @@ class _Found:
                 return names
             self.at += 1
 
-    def value(self, path: Path) -> Span:
+    def value(self, path: KeyPath) -> Span:
         start = self.at
         first = self.text[start]
         if first in "\"'":
@@ -404,7 +405,7 @@ class _Found:
             self.at = start + len(self.skip(_SCALAR).rstrip())
         return start, self.at
 
-    def members(self, path: Path, is_array: bool) -> None:
+    def members(self, path: KeyPath, is_array: bool) -> None:
         """Parse the members of an array or an inline table, from bracket to bracket."""
         self.at += 1
         count = 0
@@ -420,7 +421,7 @@ class _Found:
                 element = (*path, count)
                 count += 1
                 span = self.value(element)
-                self.places[element] = (span, span)
+                self.spans[element] = (span, span)
             else:
                 self.pair(path)
 

@@ -141,8 +141,8 @@ class SheetProblems:
         self.ids: dict[str, tuple[str, Span]] = {}
         self.places: dict[tuple[str, str], Span] = {}
 
-    def tell(self, code: str, message: str, span: Span, help: str | None = None,
-             label: str = "", related: Sequence[tuple[Span, str]] = ()) -> None:
+    def report(self, code: str, message: str, span: Span, help: str | None = None,
+               label: str = "", related: Sequence[tuple[Span, str]] = ()) -> None:
         self.wrong.append(Diagnostic(code, message, span=span, source=self.source, help=help,
                                      label=label, related=related))
 
@@ -157,8 +157,8 @@ class SheetProblems:
 
         known = list(known)
         near = difflib.get_close_matches(name.lower(), known, n=1)
-        self.tell("E0701", f"there is no {what} `{name}`", span,
-                  f"did you mean `{near[0]}`?" if near else f"there are {', '.join(known)}")
+        self.report("E0701", f"there is no {what} `{name}`", span,
+                    f"did you mean `{near[0]}`?" if near else f"there are {', '.join(known)}")
 
     def add(self, fields: Mapping[str, Any], defaults: Mapping[str, Any], whole: Span,
             keys: Mapping[str, Span], values: Mapping[str, Span]) -> None:
@@ -192,20 +192,20 @@ class SheetProblems:
             ) -> str | None:
         """Return the id; None, with an error, if it is missing, wrong or taken."""
         if "id" not in fields:
-            self.tell("E0702", "`id` is missing", whole, 'write id = "1a"')
+            self.report("E0702", "`id` is missing", whole, 'write id = "1a"')
             return None
         id = fields["id"]
         if isinstance(id, int) and not isinstance(id, bool):
             id = str(id)
         if not isinstance(id, str) or not ID.fullmatch(id):
-            self.tell("E0703", "`id` must be a text of at most 32 characters without spaces,"
-                      " brackets, quotes and , ; : = #", values["id"], 'write id = "1a"')
+            self.report("E0703", "`id` must be a text of at most 32 characters without spaces,"
+                        " brackets, quotes and , ; : = #", values["id"], 'write id = "1a"')
             return None
         if id.casefold() in self.ids:
             other, first = self.ids[id.casefold()]
-            self.tell("E0706", f"there are two problems `{id}`" if id == other else
-                      f"`{id}` and `{other}` are the same id for a student", values["id"],
-                      "give each problem an id of its own", related=[(first, "the first one")])
+            self.report("E0706", f"there are two problems `{id}`" if id == other else
+                        f"`{id}` and `{other}` are the same id for a student", values["id"],
+                        "give each problem an id of its own", related=[(first, "the first one")])
             return None
         self.ids[id.casefold()] = id, values["id"]
         return id
@@ -226,16 +226,16 @@ class SheetProblems:
         """Add an error at the field that its message names."""
         words = re.findall(r"\w+", failure.message)
         named = next((word for word in words if word in fields and word in values), None)
-        self.tell(failure.code, failure.message, values[named] if named else whole, failure.help)
+        self.report(failure.code, failure.message, values[named] if named else whole, failure.help)
 
     def sheet(self, id: str, **rest: Any) -> Sheet:
         """Return the sheet; raise all errors if there are any."""
         if not self.problems and not self.wrong:
-            self.tell("E0702", "the sheet has no problem", (0, 0),
-                      'write [[problem]], and below it id = "1a" and function = "x^2"')
+            self.report("E0702", "the sheet has no problem", (0, 0),
+                        'write [[problem]], and below it id = "1a" and function = "x^2"')
         if len(self.problems) > MAX_PROBLEMS:
-            self.tell("E0707", f"the sheet has more than {MAX_PROBLEMS} problems",
-                      self.places[self.problems[MAX_PROBLEMS].id, ""], "split the sheet")
+            self.report("E0707", f"the sheet has more than {MAX_PROBLEMS} problems",
+                        self.places[self.problems[MAX_PROBLEMS].id, ""], "split the sheet")
         if self.wrong:
             self.wrong.sort(key=lambda one: one.span or (0, 0))
             raise GradcliError(*self.wrong[:MAX_TOLD])
