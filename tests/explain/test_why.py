@@ -28,7 +28,7 @@ from transcripts import in_process
 from gradcli.cli.options import FORMATS
 from gradcli.explain.path import MAX_PATHS
 from gradcli.python.program import loads
-from gradcli.questions import Question, mending
+from gradcli.questions import Question
 from gradcli.questions import why as explaining
 
 BROKEN = sorted(path for path in (ROOT / "samples" / "none").glob("*.txt"))
@@ -733,13 +733,13 @@ def test_a_failed_write_changes_nothing(
 def test_a_file_that_changed_meanwhile_is_left_alone(
         file: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch) -> None:
     path = file(CUT)
-    mended = mending.mended
+    mended = explaining.mended
 
     def slow(found: explaining.Explained) -> Any:
         path.write_text("var x = 1.0\n")
         return mended(found)
 
-    monkeypatch.setattr(mending, "mended", slow)
+    monkeypatch.setattr(explaining, "mended", slow)
     status, _, err = in_process(["why", str(path), "--write"])
     assert status == 3
     assert "it was changed meanwhile" in err
@@ -763,21 +763,21 @@ def test_what_is_no_file_is_not_replaced(file: Callable[[str], Path], tmp_path: 
 def test_fixes_that_overlap_or_do_not_work_together_are_left_out() -> None:
     program = loads("var x = 2.0\nvar y = 3.0\nfloor(x)*ceil(y)\n")
     found = explaining.explained(Question(program))
-    assert mending.mended(found).gained == {(0, 0), (0, 1)}
+    assert explaining.mended(found).gained == {(0, 0), (0, 1)}
     # The second of two changes of one place is not made; a change that breaks another neither.
     for i, (result, source, _) in enumerate(list(found.mends)):
         clash = [(30, 40, "x")] if i else [(24, 40, "x*y")]
         found.mends[i] = (result, source, clash)
-    mended = mending.mended(found)
+    mended = explaining.mended(found)
     assert (mended.gained, mended.left) == ({(0, 0)}, {(0, 1)})
     assert mended.text == "var x = 2.0\nvar y = 3.0\nx*y\n"
     found.mends[:] = [(0, 0, [(24, 40, "unknown(x)")]), (0, 1, [(24, 32, "x")])]
-    mended = mending.mended(found)
+    mended = explaining.mended(found)
     assert (mended.text, mended.gained) == (program.source.text, set())
     assert mended.left == {(0, 0), (0, 1)}
     assert mended.broken == mended.left
     found.mends[:] = [(0, 0, [(24, 40, "x*y")]), (0, 1, [(24, 40, "y*x")])]
-    mended = mending.mended(found)
+    mended = explaining.mended(found)
     assert (mended.left, mended.broken) == ({(0, 1)}, set())
 
 

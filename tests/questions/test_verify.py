@@ -34,7 +34,7 @@ from gradcli.python.program import Program
 from gradcli.questions import Question
 from gradcli.questions.verify import compare
 from gradcli.questions.verify.complex_step import complex_step, method_of
-from gradcli.questions.verify.function import Directions, Function
+from gradcli.questions.verify.methods import Directions, Function
 
 WRONG = sorted((DATA / "wrong_gradients").glob("*.txt"))
 RULE = re.compile(r"return (.*?)  # right: (.*)")

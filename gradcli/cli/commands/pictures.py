@@ -51,7 +51,7 @@ def plot(options: PlotOptions, environment: Environment) -> int:
 
 
 def _plotted(program: Program, options: PlotOptions) -> Answer:
-    from gradcli.questions.pictures.over import limits_of, over
+    from gradcli.questions.pictures.values import limits_of, over
 
     if not options.over:
         names = program.default_sources()

@@ -8,7 +8,6 @@ from gradcli.cli.commands.output import deliver
 from gradcli.cli.commands.question import guarded, question_from
 from gradcli.cli.environment import OK, WRONG, write
 from gradcli.cli.files import write_file
-from gradcli.questions import mending
 from gradcli.questions import why as explaining
 from gradcli.render.entries import listed
 from gradcli.render.numbers import first_derivative, visible
@@ -21,8 +20,7 @@ if TYPE_CHECKING:
     from gradcli.cli.environment import Environment
     from gradcli.cli.options.programs import WhyOptions
     from gradcli.lang.running.program import Program
-    from gradcli.questions.mending import Mended
-    from gradcli.questions.why import Explained
+    from gradcli.questions.why import Explained, Mended
 
 
 MARK = b"\xef\xbb\xbf"      # what some editors put at the front of a file
@@ -36,7 +34,7 @@ def run(options: WhyOptions, environment: Environment) -> int:
 
     def work(program: Program, options: WhyOptions) -> tuple[Explained, Mended | None]:
         found = explaining.explained(question_from(program, options))
-        return found, mending.mended(found) if changing else None
+        return found, explaining.mended(found) if changing else None
 
     found, mended = guarded(options, environment, work)
     answer = found.answer

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from gradcli.formulas.lowering import LOWERED, ZEROS
 from gradcli.formulas.terms import NUMBER, whole
-from gradcli.formulas.text.languages import Scalars
+from gradcli.formulas.text.languages import LOWERED, ZEROS, Scalars
 from gradcli.ops.text import (
     ADDED,
     AND,

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from gradcli.formulas.arrays import size
-from gradcli.formulas.lowering import cofactor
-from gradcli.formulas.text.languages import Arrays, chosen, summed_axes
+from gradcli.formulas.text.languages import Arrays, chosen, cofactor, summed_axes
 from gradcli.ops import lookup
 from gradcli.ops.text import (
     ATOM,

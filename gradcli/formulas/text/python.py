@@ -9,8 +9,7 @@ import unicodedata
 from fractions import Fraction
 
 from gradcli.formulas.arrays import size
-from gradcli.formulas.lowering import LOWERED
-from gradcli.formulas.text.languages import Arrays, chosen, listed, summed_axes
+from gradcli.formulas.text.languages import LOWERED, Arrays, chosen, listed, summed_axes
 from gradcli.ops import lookup
 from gradcli.ops.text import ATOM, COMPARISONS, MULTIPLIED, POWER, SIGN, Functions
 from gradcli.render.layouts.formula import about, function_name, heading

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from gradcli.formulas.lowering import SYMBOLIC
 from gradcli.formulas.terms import NAME, PRODUCT
-from gradcli.formulas.text.languages import Scalars
+from gradcli.formulas.text.languages import SYMBOLIC, Scalars
 from gradcli.formulas.text.python import accepted
 from gradcli.ops.text import (
     ADDED,

@@ -9,12 +9,11 @@ from gradcli.base.lazy import np, quiet
 from gradcli.engine.record.record import OP, OUT, ancestry
 from gradcli.engine.record.tensor import Tensor, value_of
 from gradcli.formulas.build import TermReplay, terms_of
-from gradcli.formulas.lowering import lowered
 from gradcli.formulas.rewrites import ABOVE, IMPLIED, NONNEGATIVE, factored, implied, positive
 from gradcli.formulas.sharing import Shared, shared
 from gradcli.formulas.text import language_of
 from gradcli.formulas.text.gradcli import Gradcli
-from gradcli.formulas.text.languages import Arrays
+from gradcli.formulas.text.languages import Arrays, lowered
 from gradcli.questions.derive.derive import Derivation
 from gradcli.questions.plain_data import data
 from gradcli.questions.question import note

@@ -10,10 +10,10 @@ from gradcli.base.errors import GradcliError, error
 from gradcli.base.lazy import np, quiet
 from gradcli.engine.record.tensor import value_of
 from gradcli.formulas.build import TermReplay
-from gradcli.formulas.lowering import lowered
 from gradcli.formulas.rewrites import factored
 from gradcli.formulas.terms import NUMBER, ONE, PRODUCT
 from gradcli.formulas.text.gradcli import Gradcli
+from gradcli.formulas.text.languages import lowered
 from gradcli.formulas.text.sympy import Sympy
 from gradcli.ops import TABLE
 

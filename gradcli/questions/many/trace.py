@@ -1,6 +1,6 @@
 """A question traced at one point, with all that decided the answer, to be run at other points.
 
-Two executors run a trace: `questions.many.paths` on blocks of points, `questions.many.prepared` at
+Two executors run a trace: `questions.many.rows` on blocks of points, `questions.many.prepared` at
 one point after the other. What decided the path (the conditions of branches and loops, indices,
 lengths) are its guards: a point where one of these is another takes another path. Which names a
 point gives, the shapes of the values and what is no number are the same for all points of a path.

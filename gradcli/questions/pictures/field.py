@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from gradcli.questions.pictures.over import Over
+    from gradcli.questions.pictures.values import Over
     from gradcli.questions.plain_data import Answer
     from gradcli.questions.question import Question
 

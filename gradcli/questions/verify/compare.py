@@ -12,8 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from gradcli.questions.verify.function import Directions
-    from gradcli.questions.verify.methods import Differences
+    from gradcli.questions.verify.methods import Differences, Directions
 
 AGREE, DIFFER, UNDECIDED, NONE = "agree", "differ", "undecided", "none"
 

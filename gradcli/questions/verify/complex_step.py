@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from gradcli.engine.record.record import Entry
     from gradcli.engine.record.tensor import Tensor
     from gradcli.lang.running.run import Binding, Run
-    from gradcli.questions.verify.function import CheckedFunction, Directions
+    from gradcli.questions.verify.methods import CheckedFunction, Directions
 
 STEP = 1e-20
 SMALL = 1e-80   # a smaller number that moves is moved like one of size 1, if less is no step

@@ -23,7 +23,7 @@ from gradcli.explain.written import called
 from gradcli.ops.kinds import STOP
 from gradcli.ops.values import dtype_of, is_float, shape_of
 from gradcli.questions.verify.compare import BY_DIFFERENCES, EXACT, SINGLE
-from gradcli.questions.verify.function import typed
+from gradcli.questions.verify.methods import typed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

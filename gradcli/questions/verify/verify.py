@@ -32,9 +32,10 @@ from gradcli.questions.verify.compare import (
     worst,
 )
 from gradcli.questions.verify.complex_step import complex_step
-from gradcli.questions.verify.function import CheckedFunction, Directions
 from gradcli.questions.verify.methods import (
     SHIFTS,
+    CheckedFunction,
+    Directions,
     central,
     forward,
     reverse,
