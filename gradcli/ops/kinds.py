@@ -32,7 +32,7 @@ from __future__ import annotations
 
 from gradcli.base.errors import error
 from gradcli.base.lazy import np, quiet
-from gradcli.ops.rows import Rows
+from gradcli.ops.rows import LazyRows
 from gradcli.ops.values import (
     SCALAR_TYPES,
     broadcast_shape,
@@ -52,13 +52,13 @@ if TYPE_CHECKING:
 ELEMENTWISE, LINEAR, BILINEAR, GENERAL, FLAT, STOP, COMPOSITE, UNREGISTERED = (
     "elementwise", "linear", "bilinear", "general", "flat", "stop", "composite", "unregistered")
 
-TABLE: Rows[Op] = Rows()
+TABLE: LazyRows[Op] = LazyRows()
 """Canonical name to operation, in order of definition."""
 
-NAMES: Rows[Op] = Rows()
+NAMES: LazyRows[Op] = LazyRows()
 """Every name and alias to operation."""
 
-PUBLIC: Rows[Op] = Rows()
+PUBLIC: LazyRows[Op] = LazyRows()
 """Every name that a file can call."""
 
 INT64 = 2**63
@@ -400,7 +400,7 @@ def fast_rules(op: Op) -> tuple[Any, ...]:
 def edge_rule(op: Op, k: int) -> Callable[..., Any]:
     """Return partial k bound to NumPy's functions, for `numpy.float64` where floats raise."""
     if not _ARRAY_NAMES:
-        _ARRAY_NAMES.update((name, on_arrays(row)) for name, row in NAMES.known())
+        _ARRAY_NAMES.update((name, on_arrays(row)) for name, row in NAMES.loaded())
     bound = _bind(op.rules[k], _ARRAY_NAMES)
     assert callable(bound)
     return bound
@@ -436,7 +436,7 @@ _ARRAY_NAMES: dict[str, Any] = {}
 def _float_names() -> dict[str, Any]:
     if not _FLOAT_NAMES:
         _FLOAT_NAMES.update(
-            (name, op.floats) for name, op in NAMES.known() if op.floats is not None)
+            (name, op.floats) for name, op in NAMES.loaded() if op.floats is not None)
     return _FLOAT_NAMES
 
 

@@ -18,8 +18,8 @@ else:
 
 LATER: list[str] = [
     "trigonometric", "hyperbolic", "reductions", "linalg", "matrices", "complex_numbers", "nn",
-    "special", "creation", "special_forms", "scans", "arrangement", "losses", "clipping", "systems",
-    "decompositions", "singular_values", "gathering", "ordering", "segments", "convolution"]
+    "special", "creation", "scans", "arrangement", "training", "systems", "decompositions",
+    "singular_values", "gathering", "ordering", "segments", "convolution"]
 """Modules of rows that are loaded when a name asks for them, the commonest first."""
 
 
@@ -31,7 +31,7 @@ def load_next() -> bool:
     return True
 
 
-class Rows(dict[str, Row]):
+class LazyRows(dict[str, Row]):
     """A dictionary from the names of operations to their rows."""
 
     def __missing__(self, name: str) -> Row:
@@ -50,11 +50,11 @@ class Rows(dict[str, Row]):
         except (KeyError, TypeError):
             return default
 
-    def known(self) -> ItemsView[str, Row]:
+    def loaded(self) -> ItemsView[str, Row]:
         """Return the names and operations loaded by now."""
         return dict.items(self)
 
-    def _all(self) -> Rows[Row]:
+    def _all(self) -> LazyRows[Row]:
         while load_next():
             pass
         return self

@@ -99,7 +99,7 @@ class Unbounded:
         a, b = self, self.of(other)
         doubt = None
         if a.doubt is not None or b.doubt is not None:
-            p, q = known(a.doubt), known(b.doubt)
+            p, q = as_number(a.doubt), as_number(b.doubt)
             doubt = largest(p + b.size(), q + a.size(), p + q)
         return type(self)(a.mantissa * b.mantissa, _sum(a.exponent, b.exponent), doubt)
 
@@ -108,8 +108,8 @@ class Unbounded:
         doubt = None
         if a.doubt is not None or b.doubt is not None:
             size = b.size()
-            doubt = largest(known(a.doubt) - size, np.where(
-                b.is_doubtful(), np.inf, known(b.doubt) + a.size() - 2 * size))
+            doubt = largest(as_number(a.doubt) - size, np.where(
+                b.is_doubtful(), np.inf, as_number(b.doubt) + a.size() - 2 * size))
         under = -b.exponent
         if not b.is_single():
             under = np.where(b.exponent == NOTHING, 0, under)
@@ -150,7 +150,7 @@ def either(*numbers: Unbounded) -> Any:
     return largest(*found) if found else None
 
 
-def known(doubt: Any) -> Any:
+def as_number(doubt: Any) -> Any:
     """Return a doubt as a number: -inf for none."""
     return -np.inf if doubt is None else doubt
 

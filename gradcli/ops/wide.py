@@ -13,7 +13,7 @@ from functools import reduce
 
 from gradcli.base.lazy import np
 from gradcli.ops.kinds import BILINEAR, LINEAR
-from gradcli.ops.unbounded import BITS, NORMAL, NOTHING, SMALLEST, Unbounded, known
+from gradcli.ops.unbounded import BITS, NORMAL, NOTHING, SMALLEST, Unbounded, as_number
 from gradcli.ops.values import shape_of
 
 TYPE_CHECKING = False
@@ -30,7 +30,7 @@ LN2_HIGH, LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
 BAND = 256
 
 
-class Kind:
+class WideType:
     """The type of wide numbers, in place of a NumPy type."""
 
     name = "wide"
@@ -45,7 +45,7 @@ class Wide(Unbounded):
     # NumPy shall not take it for an object: the operation asks it instead.
     __array_ufunc__ = None
     id = -1
-    dtype = Kind
+    dtype = WideType
 
     def __array__(self, *_: Any, **__: Any) -> Any:
         raise TypeError("a wide number is no float")
@@ -70,7 +70,7 @@ def choice(condition: Any, x: Any, y: Any) -> Wide:
     x, y = wide(x), wide(y)
     doubt = None
     if x.doubt is not None or y.doubt is not None:
-        doubt = np.where(condition, known(x.doubt), known(y.doubt))
+        doubt = np.where(condition, as_number(x.doubt), as_number(y.doubt))
     if x.is_single() and y.is_single() and np.ndim(condition) == 0:
         chosen = x if condition else y
         return Wide(chosen.mantissa, chosen.exponent, doubt)

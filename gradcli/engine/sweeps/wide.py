@@ -23,7 +23,7 @@ from gradcli.engine.sweeps.flushes import flushes, tame, tame_values
 from gradcli.engine.sweeps.reverse import cotangents, shaped_like
 from gradcli.engine.sweeps.tangent import basis, of_entry
 from gradcli.engine.sweeps.wide_values import DOUBLE, MAX_WORK, UNABLE, Beyond, Swept, size, type_of
-from gradcli.ops.unbounded import known
+from gradcli.ops.unbounded import as_number
 from gradcli.ops.values import is_float, plain, shape_of
 from gradcli.ops.wide import Wide, banded, wide
 
@@ -64,7 +64,7 @@ class Carried:
         counts = (abs(value) - error).mantissa > 0
         if error.doubt is not None or not np.all(counts):
             error = Wide(error.mantissa, error.exponent, np.maximum(
-                known(error.doubt), np.where(counts, -np.inf, error.size())))
+                as_number(error.doubt), np.where(counts, -np.inf, error.size())))
         return Carried(_only(value, counts), _only(error, counts))
 
 
@@ -449,6 +449,6 @@ def settled(before: Any, after: Carried, held: bool = True) -> tuple[Any, Any]:
         return before, doubted
     found = np.where(same | unknown, old, new)
     # In place of no number: what cancelled on the way may have been far more than what is left.
-    lost = known(after.error.doubt) > np.log2(np.maximum(np.abs(new), LEAST))
+    lost = as_number(after.error.doubt) > np.log2(np.maximum(np.abs(new), LEAST))
     doubted |= ~same & ~np.isfinite(old) & lost
     return plain(found.astype(np.asarray(before).dtype)), doubted

@@ -45,7 +45,7 @@ def turned(n: float) -> tuple[float, float]:
     return c, s
 
 
-def _told(n: float, x: float) -> bool:
+def _has_value(n: float, x: float) -> bool:
     """Return whether there is a real value at x: negative x need an integer n."""
     return n - n == 0.0 and x == x and (x >= 0.0 or is_whole(n))
 
@@ -142,7 +142,7 @@ def _parity(n: float, *negative: bool) -> float:
 
 def besselj(n: float, x: float) -> float:
     """The Bessel function of the first kind Jn(x); 0 at +-inf."""
-    if not _told(n, x):
+    if not _has_value(n, x):
         return NAN
     if x == 0.0 or abs(x) == INF:
         return 0.0 if x else _of_zero(n)
@@ -169,7 +169,7 @@ def _j(n: float, x: float) -> float:
 
 def bessely(n: float, x: float) -> float:
     """The Bessel function of the second kind Yn(x), x > 0; -inf at 0, nan below."""
-    if not _told(n, x) or x < 0.0:
+    if not _has_value(n, x) or x < 0.0:
         return NAN
     if x == INF:
         return 0.0
@@ -203,7 +203,7 @@ def besselie(n: float, x: float) -> float:
 
 
 def _i(n: float, x: float, scaled: bool) -> float:
-    if not _told(n, x):
+    if not _has_value(n, x):
         return NAN
     if x == 0.0:
         return _of_zero(n)
@@ -224,7 +224,7 @@ def _i(n: float, x: float, scaled: bool) -> float:
 
 def besselk(n: float, x: float) -> float:
     """The modified Bessel function of the second kind Kn(x), x > 0; inf at 0, nan below."""
-    if not _told(n, x) or x < 0.0:
+    if not _has_value(n, x) or x < 0.0:
         return NAN
     n = abs(n)
     if x in (0.0, INF):
@@ -240,7 +240,7 @@ def besselk(n: float, x: float) -> float:
 
 def besselke(n: float, x: float) -> float:
     """exp(x) times the modified Bessel function Kn(x), x > 0; inf at 0, NaN below."""
-    if not _told(n, x) or x < 0.0:
+    if not _has_value(n, x) or x < 0.0:
         return NAN
     n = abs(n)
     if x in (0.0, INF):

@@ -21,13 +21,19 @@ from gradcli.ops.special.bessel import (
     besselke,
     bessely,
 )
-from gradcli.ops.special.beta import beta, betainc, gammainc, gammaincl, igamma, igammac, lbeta
 from gradcli.ops.special.gamma import (
     INF,
     NAN,
+    beta,
+    betainc,
     digamma,
     gamma,
+    gammainc,
+    gammaincl,
     horner,
+    igamma,
+    igammac,
+    lbeta,
     lgamma,
     polygamma,
     sin_pi,

@@ -12,6 +12,7 @@ from gradcli.ops.kinds import composite, linear
 from gradcli.ops.table.elementwise import where
 from gradcli.ops.table.given import array_of, kind_of, one_number
 from gradcli.ops.table.shapes import (
+    REAL,
     broadcast_to,
     expand_dims_at,
     index,
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
 
     from gradcli.ops.values import Shape
 
-REAL = ((-3.0, 3.0),)
 
 
 def _axis_list(axis: Any, rank: int) -> list[int]:

@@ -14,7 +14,7 @@ from gradcli.base.errors import error
 from gradcli.base.lazy import np
 from gradcli.ops.kinds import general
 from gradcli.ops.table.elementwise import absolute, divide, multiply
-from gradcli.ops.table.shapes import broadcast_to, sum_to
+from gradcli.ops.table.shapes import REAL, broadcast_to, sum_to
 from gradcli.ops.values import broadcast_shape, is_complex, shape_of
 
 TYPE_CHECKING = False
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     from gradcli.ops.values import Shape
 
-REAL = ((-3.0, 3.0),)
 
 
 def _given(tangents: Any) -> Any:

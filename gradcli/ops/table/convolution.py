@@ -185,7 +185,7 @@ convolve_kernel = bilinear(
 # --- what a file calls ------------------------------------------------------------------------
 
 
-def _each(name: str, option: str, value: Any, d: int) -> Shape:
+def _per_axis(name: str, option: str, value: Any, d: int) -> Shape:
     """Return one number per spatial axis, given one for all, d of them, or d between two 1.
 
     The last is TensorFlow's form.
@@ -211,8 +211,8 @@ def _geometry(name: str, size: Shape, kernel: Shape, strides: Any, padding: Any,
     strides, padding, dilations: as the caller gave them.
     """
     d = len(size)
-    by = _each(name, "strides", strides, d)
-    apart = _each(name, "dilations", dilations, d)
+    by = _per_axis(name, "strides", strides, d)
+    apart = _per_axis(name, "dilations", dilations, d)
     if not isinstance(padding, str) or padding.upper() not in ("SAME", "VALID"):
         raise error("E0303", f"`{name}` pads by \"SAME\" or \"VALID\", not {padding!r}",
                     help='such as padding="SAME"', about=("value", padding))
@@ -267,7 +267,7 @@ def _conv2d_transpose(x: Any, kernel: Any, output_shape: Any = None, strides: An
     name = "conv2d_transpose"
     _images(name, x, 2)
     _kernel(name, kernel, 2, "height, width, out, in", shape_of(x)[-1], -1)
-    by, taps = _each(name, "strides", strides, 2), _taps(kernel, 2)
+    by, taps = _per_axis(name, "strides", strides, 2), _taps(kernel, 2)
     if output_shape is None:
         room = str(padding).upper() != "SAME"
         size = tuple(n * s + (max(k - s, 0) if room else 0)
@@ -379,7 +379,7 @@ pool_put = linear(
 def _pool(name: str, x: Any, ksize: Any, strides: Any, padding: Any
           ) -> tuple[Shape, dict[str, Any]]:
     _images(name, x, 2)
-    size = _each(name, "ksize", ksize, 2)
+    size = _per_axis(name, "ksize", ksize, 2)
     return size, _geometry(name, _spatial(x, 2), size, size if strides is None else strides,
                            padding, 1)
 

@@ -11,7 +11,7 @@ import math
 from gradcli.base.errors import error
 from gradcli.base.lazy import np
 from gradcli.ops.kinds import composite, flat, linear, stop
-from gradcli.ops.table.shapes import negative_axis
+from gradcli.ops.table.shapes import REAL, negative_axis
 from gradcli.ops.values import DTYPES, FLOAT_DTYPES, cast, dtype_of, held, shape_of
 
 TYPE_CHECKING = False
@@ -110,12 +110,12 @@ logical_or = stop(
     samples=PAIR, doc="one or both hold", names="sympy:Or")
 logical_not = stop(
     "logical_not", "x", is_elementwise=True, floats=lambda x: not x, arrays="logical_not",
-    latex=r"\lnot {0}", substitute="1 - {0} of a smooth gate", samples=((-3.0, 3.0),),
+    latex=r"\lnot {0}", substitute="1 - {0} of a smooth gate", samples=REAL,
     doc="does not hold", names="sympy:Not")
 isnan = stop("isnan", "x", aliases="is_nan", is_elementwise=True, floats=lambda x: x != x,
-             arrays="isnan", samples=((-3.0, 3.0),), doc="whether x is not a number", names="c")
+             arrays="isnan", samples=REAL, doc="whether x is not a number", names="c")
 isfinite = stop("isfinite", "x", aliases="is_finite", is_elementwise=True, floats=math.isfinite,
-                arrays="isfinite", samples=((-3.0, 3.0),), doc="neither NaN nor infinite",
+                arrays="isfinite", samples=REAL, doc="neither NaN nor infinite",
                 names="c")
 
 
@@ -129,47 +129,47 @@ def _which_prepare(shapes: Sequence[Any], axis: Any) -> dict[str, Any]:
 
 
 argmax = stop(
-    "argmax", "x", attributes={"axis": None}, prepare=_which_prepare, samples=((-3.0, 3.0),),
+    "argmax", "x", attributes={"axis": None}, prepare=_which_prepare, samples=REAL,
     arrays=lambda cores, x, axis: np.argmax(x, axis=axis), latex=r"\arg\max {0}",
     substitute="sum(softmax({0}) * arange(len({0})))", doc="index of the largest element",
     traits="real_only whole_tensor")
 argmin = stop(
-    "argmin", "x", attributes={"axis": None}, prepare=_which_prepare, samples=((-3.0, 3.0),),
+    "argmin", "x", attributes={"axis": None}, prepare=_which_prepare, samples=REAL,
     arrays=lambda cores, x, axis: np.argmin(x, axis=axis), latex=r"\arg\min {0}",
     substitute="sum(softmax(-{0}) * arange(len({0})))", doc="index of the smallest element",
     traits="real_only whole_tensor")
 shape = stop(
-    "shape", "x", roles=("shape",), samples=((-3.0, 3.0),),
+    "shape", "x", roles=("shape",), samples=REAL,
     arrays=lambda cores, x: np.array(shape_of(x)[-cores[0]:] if cores[0] else (), dtype=np.int64),
     doc="lengths of the axes", traits="whole_tensor")
 size = stop(
-    "size", "x", roles=("shape",), samples=((-3.0, 3.0),),
+    "size", "x", roles=("shape",), samples=REAL,
     arrays=lambda cores, x: int(np.prod(shape_of(x)[-cores[0]:])) if cores[0] else 1,
     doc="number of elements", traits="whole_tensor")
 zeros_like = stop(
     "zeros_like", "x", roles=("shape",), arrays=lambda cores, x: np.zeros_like(x),
-    samples=((-3.0, 3.0),), doc="zeros of the shape of x", names="numpy", traits="in_steps")
+    samples=REAL, doc="zeros of the shape of x", names="numpy", traits="in_steps")
 ones_like = stop(
     "ones_like", "x", roles=("shape",), arrays=lambda cores, x: np.ones_like(x),
-    samples=((-3.0, 3.0),), doc="ones of the shape of x", names="numpy", traits="in_steps")
+    samples=REAL, doc="ones of the shape of x", names="numpy", traits="in_steps")
 
 stop_gradient = stop(
-    "stop_gradient", "x", aliases="detach", arrays=lambda cores, x: x, samples=((-3.0, 3.0),),
+    "stop_gradient", "x", aliases="detach", arrays=lambda cores, x: x, samples=REAL,
     latex=r"\operatorname{{stop}}\left({0}\right)", doc="the same value, its derivative cut off")
 
 left_engine = stop(
     "left_engine", "*xs", attributes={"given": None, "size": None}, roles=("index",),
-    samples=((-3.0, 3.0),), arrays=lambda cores, *xs, given, size: given,
+    samples=REAL, arrays=lambda cores, *xs, given, size: given,
     doc="what a function outside of the tape made of x; size: of a new tensor, whether x is one",
     internal=True)
 
 # From float to float a cast carries the derivative, with the source's type; anything else stops.
 cast_float = linear(
     "cast_float", "x", lambda g, ans, x, dtype: cast_float(g, dtype=_dtype_of(x)),
-    attributes={"dtype": "float64"}, samples=((-3.0, 3.0),),
+    attributes={"dtype": "float64"}, samples=REAL,
     arrays=lambda cores, x, dtype: cast(x, dtype), doc="another floating point type", internal=True)
 cast_other = stop(
-    "cast_other", "x", attributes={"dtype": "int64"}, samples=((-3.0, 3.0),),
+    "cast_other", "x", attributes={"dtype": "int64"}, samples=REAL,
     arrays=lambda cores, x, dtype: cast(x, dtype),
     substitute="{0} itself, or {0} + stop_gradient(round({0}) - {0})",
     doc="a whole number, truth value or text", internal=True)
@@ -192,17 +192,17 @@ def _cast(x: Any, dtype: Any = "float64") -> Any:
                     if dtype.startswith("int") else "give a number") from None
 
 
-cast_ = composite("cast", "x", _cast, attributes={"dtype": "float64"}, samples=((-3.0, 3.0),),
+cast_ = composite("cast", "x", _cast, attributes={"dtype": "float64"}, samples=REAL,
                   doc='another type: cast(x, "int32")')
-int_ = composite("int", "x", lambda x: _cast(x, "int64"), aliases="int64", samples=((-3.0, 3.0),),
+int_ = composite("int", "x", lambda x: _cast(x, "int64"), aliases="int64", samples=REAL,
                  kinks="an integer has no derivative", doc="a whole number, truncated towards 0")
 float_ = composite("float", "x", lambda x: _cast(x, "float64"), aliases="float64",
-                   samples=((-3.0, 3.0),), doc="a number of 64 bits")
-float32 = composite("float32", "x", lambda x: _cast(x, "float32"), samples=((-3.0, 3.0),),
+                   samples=REAL, doc="a number of 64 bits")
+float32 = composite("float32", "x", lambda x: _cast(x, "float32"), samples=REAL,
                     doc="a number of 32 bits")
-int32 = composite("int32", "x", lambda x: _cast(x, "int32"), samples=((-3.0, 3.0),),
+int32 = composite("int32", "x", lambda x: _cast(x, "int32"), samples=REAL,
                   kinks="an integer has no derivative", doc="a whole number of 32 bits")
-bool_ = composite("bool", "x", lambda x: _cast(x, "bool"), samples=((-3.0, 3.0),),
+bool_ = composite("bool", "x", lambda x: _cast(x, "bool"), samples=REAL,
                   kinks="a truth value has no derivative", doc="false for 0, else true")
-string = composite("string", "x", lambda x: _cast(x, "string"), samples=((-3.0, 3.0),),
+string = composite("string", "x", lambda x: _cast(x, "string"), samples=REAL,
                    kinks="a text has no derivative", doc="as text")

@@ -24,13 +24,13 @@ from gradcli.ops.table.discrete import (
     logical_or,
     trunc,
 )
+from gradcli.ops.table.shapes import REAL
 from gradcli.ops.values import dtype_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-REAL = ((-3.0, 3.0),)
 POSITIVE = ((0.1, 4.0),)
 INSIDE = ((-0.9, 0.9),)
 PAIR = ((-3.0, 3.0), (0.2, 3.0))
@@ -279,7 +279,7 @@ hypot = elementwise(
 # A row of its own: the derivative of the product (1 - x)(1 + x) would be 0 times infinity at 1.
 one_minus_square = elementwise(
     "one_minus_square", "x", lambda x, ans: -2.0 * x, floats=lambda x: (1 - x) * (1 + x),
-    arrays=lambda x: (1 - x) * (1 + x), samples=((-3.0, 3.0),), latex=r"1 - {0}^2",
+    arrays=lambda x: (1 - x) * (1 + x), samples=REAL, latex=r"1 - {0}^2",
     doc="1 - x^2 without cancellation", internal=True, complex_form="one_minus_square",
     reference="1 - x * x")
 

@@ -12,7 +12,6 @@ from gradcli.ops.kinds import composite, linear, stop
 from gradcli.ops.table.elementwise import add, where
 from gradcli.ops.table.given import (
     PLACES,
-    REAL,
     array_of,
     as_indices,
     as_integers,
@@ -23,6 +22,7 @@ from gradcli.ops.table.given import (
     whole_from,
 )
 from gradcli.ops.table.shapes import (
+    REAL,
     broadcast_to,
     index,
     lead,

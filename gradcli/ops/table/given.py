@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-REAL = ((-3.0, 3.0),)
 PLACES = ((0.0, 3.0),)
 
 

@@ -15,7 +15,6 @@ from gradcli.ops.kinds import elementwise
 from gradcli.ops.table.elementwise import (
     INSIDE,
     POSITIVE,
-    REAL,
     absolute,
     hypot,
     one_minus_square,
@@ -24,6 +23,7 @@ from gradcli.ops.table.elementwise import (
     square,
     typed,
 )
+from gradcli.ops.table.shapes import REAL
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -24,7 +24,6 @@ from gradcli.ops.table.elementwise import (
     LN2,
     PAIR,
     POSITIVE,
-    REAL,
     absolute,
     add,
     clip,
@@ -45,7 +44,7 @@ from gradcli.ops.table.elementwise import (
 from gradcli.ops.table.hyperbolic import sech, tanh
 from gradcli.ops.table.linalg import matmul
 from gradcli.ops.table.reductions import mean, norm2, reduce_max, sum_
-from gradcli.ops.table.shapes import concat, whole
+from gradcli.ops.table.shapes import REAL, concat, whole
 from gradcli.ops.table.special import erfc
 from gradcli.ops.values import dtype_of, plain, shape_of, show
 

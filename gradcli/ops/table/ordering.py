@@ -13,7 +13,6 @@ from gradcli.ops.table.elementwise import multiply, where
 from gradcli.ops.table.gathering import add_along_axis, take_along_axis
 from gradcli.ops.table.given import (
     PLACES,
-    REAL,
     array_of,
     as_integers,
     element_count,
@@ -22,6 +21,7 @@ from gradcli.ops.table.given import (
     whole_from,
 )
 from gradcli.ops.table.shapes import (
+    REAL,
     expand_dims_at,
     index,
     lead,

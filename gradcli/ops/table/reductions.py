@@ -21,7 +21,14 @@ from gradcli.ops.table.elementwise import (
     where,
     xdivy,
 )
-from gradcli.ops.table.shapes import broadcast_to, expand_dims_at, index, negative_axes, reshape
+from gradcli.ops.table.shapes import (
+    REAL,
+    broadcast_to,
+    expand_dims_at,
+    index,
+    negative_axes,
+    reshape,
+)
 from gradcli.ops.values import SCALAR_TYPES, is_complex, is_integer, shape_of
 
 TYPE_CHECKING = False
@@ -31,7 +38,6 @@ if TYPE_CHECKING:
 
     from gradcli.ops.values import Shape
 
-REAL = ((-3.0, 3.0),)
 AXES = {"axis": None, "keepdims": False}
 
 

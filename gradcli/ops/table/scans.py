@@ -16,7 +16,7 @@ from gradcli.ops.table.gathering import add_along_axis, take_along_axis
 from gradcli.ops.table.given import kind_of, number_of
 from gradcli.ops.table.nn import sigmoid
 from gradcli.ops.table.ordering import running_place
-from gradcli.ops.table.shapes import index, negative_axis, whole
+from gradcli.ops.table.shapes import REAL, index, negative_axis, whole
 from gradcli.ops.values import shape_of
 
 TYPE_CHECKING = False
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
     from gradcli.ops.values import Shape
 
-REAL = ((-3.0, 3.0),)
 PAIR = ((-3.0, 3.0), (-3.0, 3.0))
 SCAN = {"axis": 0, "exclusive": False, "reverse": False}
 

@@ -8,7 +8,6 @@ from gradcli.ops.kinds import composite, general, stop
 from gradcli.ops.table.elementwise import divide, multiply
 from gradcli.ops.table.given import (
     PLACES,
-    REAL,
     array_of,
     as_indices,
     as_integers,
@@ -17,7 +16,7 @@ from gradcli.ops.table.given import (
     kind_of,
     whole_from,
 )
-from gradcli.ops.table.shapes import concat, index, put, reshape
+from gradcli.ops.table.shapes import REAL, concat, index, put, reshape
 from gradcli.ops.values import (
     check_bytes,
     shape_of,

@@ -13,7 +13,6 @@ from gradcli.ops.kinds import elementwise
 from gradcli.ops.table.elementwise import (
     INSIDE,
     PAIR,
-    REAL,
     absolute,
     hypot,
     one_minus_square,
@@ -22,6 +21,7 @@ from gradcli.ops.table.elementwise import (
     typed,
     unit_part,
 )
+from gradcli.ops.table.shapes import REAL
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
