@@ -25,7 +25,7 @@ from typing import Any
 import mpmath as mp
 from differential_functions import PRECISION, Undecided
 from differential_jets import LARGEST, SMALLEST, Jets, finite
-from differential_programs import Drawn, Evaluation, Maker, Point, smaller, text_of
+from differential_programs import Drawn, Evaluation, Point, drawn_point, drawn_program
 
 from gradcli.base.errors import GradcliError, Source
 from gradcli.python.program import Program
@@ -47,7 +47,7 @@ class Reference:
     """
 
     def __init__(self, program: Drawn, point: Point, seed: str) -> None:
-        self.slots = [(n, k) for n in program["inputs"]
+        self.slots = [(n, k) for n in program.inputs
                       for k in (range(len(point[n])) if isinstance(point[n], list) else (None,))]
         n = len(self.slots)
         with mp.workprec(PRECISION):
@@ -83,10 +83,10 @@ def _tolerance(right: Any, moved: list[Any]) -> Any:
 
 def answers(program: Drawn, point: Point) -> list[tuple[str, Any, float | None, list[str]]]:
     """(way, place, number, codes of the notes on it) of all that gradcli says."""
-    text = text_of(program)
+    text = program.text
     at = {n: v if isinstance(v, float) else list(v) for n, v in point.items()}
     parsed = Program(Source(text, "differential"))
-    wrt = program["inputs"]
+    wrt = program.inputs
     starts = {}
     for name in wrt:
         starts[name] = len(starts) and sum(_size(point[w]) for w in wrt[:wrt.index(name)])
@@ -172,7 +172,7 @@ class Finding:
 
     def __str__(self) -> str:
         at = ",".join(f"{n}={v!r}" for n, v in self.point.items())
-        return (f"{text_of(self.program)}\n    --at {at}  {self.way} {self.place}: {self.ours!r},"
+        return (f"{self.program.text}\n    --at {at}  {self.way} {self.place}: {self.ours!r},"
                 f" right {self.right}{'  [a value overflows]' if self.overflowed else ''}")
 
 
@@ -199,7 +199,7 @@ def shrunk(finding: Finding, seed: str) -> Finding:
     better = True
     while better and time.monotonic() < ended:
         better = False
-        for program in smaller(finding.program):
+        for program in finding.program.smaller():
             tried += 1
             if time.monotonic() > ended:
                 break
@@ -221,13 +221,13 @@ def _alarm(*_: Any) -> None:
 def one(seed: str) -> tuple[collections.Counter[str], str | None, str | None]:
     """Draw a program and a point where it has a value, and compare."""
     counts: collections.Counter[str] = collections.Counter()
-    maker = Maker(seed)
+    draw = random.Random(seed)
     signal.signal(signal.SIGALRM, _alarm)
     signal.alarm(SECONDS)
     try:
-        program = maker.program()
+        program = drawn_program(draw)
         for _ in range(8):
-            point = maker.point(program)
+            point = drawn_point(draw, program.inputs)
             try:
                 with mp.workprec(60):
                     value = Evaluation(program, point, Jets(0)).out[0]
@@ -242,11 +242,11 @@ def one(seed: str) -> tuple[collections.Counter[str], str | None, str | None]:
             return counts, None, None
         except GradcliError as error:
             counts["programs refused"] += 1
-            return counts, None, f"{error}\n{text_of(program)}"
+            return counts, None, f"{error}\n{program.text}"
         except (ArithmeticError, LookupError, TypeError, ValueError, AttributeError):
             counts["programs crashed"] += 1
             at = ",".join(f"{n}={v!r}" for n, v in point.items())
-            return counts, None, f"{text_of(program)}\n    --at {at}\n{traceback.format_exc()}"
+            return counts, None, f"{program.text}\n    --at {at}\n{traceback.format_exc()}"
         counts["programs compared"] += 1
         if finding is None:
             return counts, None, None

@@ -2,8 +2,8 @@
 
 SOUND writes programs that should have an answer, of scalars, vectors of three and matrices of three
 by three, in brackets where the language asks for them. WILD has any operation of the table on
-anything. BLOCKS nests blocks; those of `runnable` are Python's but for the four kinds that `with`
-would open there, all end, and they read no name that may not be bound.
+anything. RUNNABLE and ANY nest blocks; runnable programs are Python's but for the four kinds that
+`with` would open there, all end, and they read no name that may not be bound.
 """
 
 from __future__ import annotations
@@ -220,7 +220,7 @@ FUNCTIONS = (
 SIMPLE: list[str | Form] = [
     Form("out({e2})", 2), "pass", Form("{a+} = {e2}", 1.5), Form("{a!} = {e2}", 2.5)]
 CALLED: list[str | Form] = [
-    Form(f"out({{{name}!}}({', '.join(['{e1}']*count)}))", 0.25)
+    Form(f"out({{{name}!}}({', '.join(['{e1}']*count)}))", 0.4)
     for count, name in enumerate(("fz", "fa", "fb", "fc"))]
 # Both values are numbers, so that a caller may add what it gets.
 RETURNED: list[str | Form] = ["return {e2}"]

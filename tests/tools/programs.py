@@ -19,7 +19,7 @@ import bisect
 import itertools
 import random
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
 
@@ -93,12 +93,21 @@ class Tree:
         """Return the forms that are used."""
         return {tree.form.text for tree in self.walk()}
 
-    def smaller(self) -> Iterator[Tree]:
-        """Yield trees with one thing less, those without the most first."""
+    def replaced(self, change: Callable[[Tree], Tree | None]) -> Tree:
+        """Return the tree with what `change` returns for some of its parts."""
+        return change(self) or Tree(
+            self.kind, self.form, [part.replaced(change) for part in self.parts])
+
+    def smaller(self, simpler: Callable[[Tree], Iterable[Tree]] = lambda tree: ()
+                ) -> Iterator[Tree]:
+        """Yield trees with one thing less: a part of the same kind in place of the whole, or what
+        `simpler` makes of it; then the same inside of the parts.
+        """
         for part in self.parts:
             yield from (inner for inner in part.walk() if inner.kind == self.kind)
+        yield from simpler(self)
         for k, part in enumerate(self.parts):
-            for other in part.smaller():
+            for other in part.smaller(simpler):
                 yield Tree(self.kind, self.form, (*self.parts[:k], other, *self.parts[k + 1:]))
 
 
