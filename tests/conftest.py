@@ -204,7 +204,7 @@ def prunings(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     entries that each pruning left, in order. test_memory.py has loops of the real length.
     """
     from gradcli.engine.record import pruning
-    from gradcli.lang.running import running
+    from gradcli.lang.running import run
 
     left: list[int] = []
     prune = pruning.prune
@@ -213,7 +213,7 @@ def prunings(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         left.append(prune(record, live))
         return left[-1]
 
-    monkeypatch.setattr(running, "PRUNE_AT", 1_000)
+    monkeypatch.setattr(run, "PRUNE_AT", 1_000)
     monkeypatch.setattr(pruning, "prune", counted)
     return left
 

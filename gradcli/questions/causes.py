@@ -8,8 +8,7 @@ from gradcli.engine import calculus
 from gradcli.engine.record.record import ancestry
 from gradcli.engine.record.tensor import Tensor, flatten, value_of
 from gradcli.engine.record.variable import Variable
-from gradcli.explain.missing.file import of_named
-from gradcli.explain.missing.fixes import trial_runs
+from gradcli.explain.missing.file import of_named, trial_runs
 from gradcli.lang.running.calls import is_number
 from gradcli.lang.running.run import parts
 from gradcli.ops.values import is_float

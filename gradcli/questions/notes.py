@@ -141,7 +141,7 @@ def left_out(question: Question, run: Run, target: Target, bindings: list[Bindin
         made[left_out] = question.mode != "finite" and run.record.is_partial()
     if not made[left_out]:
         return []
-    from gradcli.explain.numbers.left_out import left_out as found
+    from gradcli.explain.notes import left_out as found
 
     return [note(question, n) for n in found(
         run.record.history(), tensors_of(target), [question.source(run, b) for b in bindings],

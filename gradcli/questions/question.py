@@ -9,8 +9,7 @@ from gradcli.engine.record.tensor import Tensor, flatten, leaf
 from gradcli.engine.sweeps.derivatives import seed_of
 from gradcli.lang.running.calls import MissingGradients, is_number
 from gradcli.lang.running.program import Program
-from gradcli.lang.running.run import Target
-from gradcli.lang.running.running import MAX_STEPS
+from gradcli.lang.running.run import MAX_STEPS, Target
 from gradcli.ops.values import shape_of
 from gradcli.questions.plain_data import NUMBER_BYTES, data, lines
 

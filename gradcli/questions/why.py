@@ -7,8 +7,7 @@ from __future__ import annotations
 from gradcli.base.errors import GradcliError, Source
 from gradcli.engine import calculus
 from gradcli.engine.record.tensor import Tensor
-from gradcli.explain.missing.file import of_missing
-from gradcli.explain.missing.fixes import harms, together
+from gradcli.explain.missing.file import harms, of_missing, together
 from gradcli.explain.notes import requested_zero, summed
 from gradcli.lang.running.calls import NoGradient, plain_structure
 from gradcli.lang.running.program import Program

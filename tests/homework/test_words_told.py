@@ -17,7 +17,7 @@ from transcripts import in_process
 
 from gradcli.homework.lint import lint
 from gradcli.homework.sheets.formats import parse
-from gradcli.lang.elsewhere import OTHER_SYSTEMS, SPELLINGS
+from gradcli.lang.messages.unknown import OTHER_SYSTEMS, SPELLINGS
 from gradcli.lang.paper.answer import read
 from gradcli.lang.paper.names import ProblemNames
 from gradcli.lang.paper.tokens import ALONE, BARE, SCHOOL, SPECIAL

@@ -21,7 +21,7 @@ from gradcli.lang.syntax.export import build
 from gradcli.lang.syntax.expressions import ACTIONS
 from gradcli.lang.syntax.grammar import Machine, grammar_text, module_text, tables
 from gradcli.lang.syntax.lexer import KIND_NAMES, MAX_NESTING
-from gradcli.lang.syntax.statements import STATEMENT_ACTIONS
+from gradcli.lang.syntax.parser import STATEMENT_ACTIONS
 
 PROJECT = Path(grammar.__file__).parents[2]
 

@@ -12,7 +12,7 @@ from folders import ROOT
 from transcripts import in_process
 
 import gradcli
-from gradcli.lang.messages.joined import FUNCTIONS, readings
+from gradcli.lang.messages.unknown import FUNCTIONS, readings
 from gradcli.ops import PUBLIC
 
 NAMES = """

@@ -674,5 +674,4 @@ def test_parsing_imports_little() -> None:
     assert set(printed_by(script)) - {"gradcli._version"} == {
         "gradcli.base", "gradcli.base.errors", "gradcli.lang", "gradcli.lang.syntax",
         "gradcli.lang.syntax.expressions", "gradcli.lang.syntax.code",
-        "gradcli.lang.syntax.grammar", "gradcli.lang.syntax.lexer", "gradcli.lang.syntax.parser",
-        "gradcli.lang.syntax.statements"}
+        "gradcli.lang.syntax.grammar", "gradcli.lang.syntax.lexer", "gradcli.lang.syntax.parser"}

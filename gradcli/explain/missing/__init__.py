@@ -2,6 +2,6 @@
 
 `file_scene` makes the scene of a file that ran, `gradcli.explain.python` that of Python code; on a
 `scene`, `causes` looks for the causes that hold, in the `sources` or in `cut_paths` (`cuts`: the
-smallest ones). For a `file`, `changes` and `line_edits` change its text, and `fixes` tries which of
-them help and change nothing else.
+smallest ones). `changes` are those of the text, and `file` tries which of them help and change
+nothing else.
 """

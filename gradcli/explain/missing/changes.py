@@ -6,8 +6,7 @@ import re
 
 from gradcli.engine.record.record import ANS, OP
 from gradcli.explain.catalogue import Fix
-from gradcli.explain.missing import line_edits as arms
-from gradcli.explain.missing.line_edits import moved_into_block, watch_earlier, watch_line
+from gradcli.explain.missing.outline import moved_into_block, watch_earlier, watch_line, where_for
 from gradcli.explain.missing.scene import place_of
 from gradcli.explain.written import arguments_of, grouped, head_of, is_atom, operands_of, term
 from gradcli.ops.values import dtype_of, is_float
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
     from gradcli.base.errors import Span
     from gradcli.engine.record.record import Entry
     from gradcli.explain.catalogue import Edit, Reason
-    from gradcli.explain.missing.outline import FixContext
+    from gradcli.explain.missing.outline import FixContext, where_for
 
 
 def constant(context: FixContext, reason: Reason) -> list[Fix]:
@@ -196,7 +195,7 @@ def rename(context: FixContext, reason: Reason) -> list[Fix]:
 
 def both_arms(context: FixContext, reason: Reason) -> list[Fix]:
     """Propose a `where` of both arms in place of a branch."""
-    edit = arms.where_for(context, reason)
+    edit = where_for(context, reason)
     return [] if edit is None else [Fix(edit[2].strip(), edit)]
 
 

@@ -12,7 +12,7 @@ from gradcli.engine.record.record import ANS, ATTRIBUTES, IDS, OP, OUT, VALUES, 
 from gradcli.explain.catalogue import Cause, Reason
 from gradcli.explain.missing import changes
 from gradcli.explain.missing.cuts import steps, to_blame
-from gradcli.explain.missing.line_edits import out_of_pause
+from gradcli.explain.missing.outline import out_of_pause
 from gradcli.explain.missing.scene import Hop, Scene, place_of
 from gradcli.explain.written import LONGEST, operands_of, term
 from gradcli.ops.kinds import FLAT

@@ -21,11 +21,10 @@ from gradcli.explain.elements import (
     operands_at,
 )
 from gradcli.explain.numbers import rewrites
-from gradcli.explain.numbers.cancelled import Cancellation
-from gradcli.explain.numbers.exact_forms import exact_form
+from gradcli.explain.numbers.cancelled import Cancellation, exact_form
 from gradcli.explain.numbers.limits import beginning, exact
-from gradcli.explain.numbers.logarithms import in_logarithms
 from gradcli.explain.numbers.origins import Root, Trail
+from gradcli.explain.numbers.rewrites import in_logarithms
 from gradcli.explain.numbers.words import Wording, at_element, number, tight
 from gradcli.ops.kinds import BILINEAR, LINEAR
 from gradcli.ops.values import shape_of

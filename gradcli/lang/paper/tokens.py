@@ -6,7 +6,7 @@ scanner and turned into terminals by `marks`.
 
 from __future__ import annotations
 
-from gradcli.lang import elsewhere
+from gradcli.lang.messages import unknown
 
 # ERROR is 0 and in no row of the parser's table.
 (ERROR, END, NUMBER, NAME, FUNCTION, POWERED, BASED, PLUS, MINUS, STAR, SLASH, CIRCUMFLEX, LPAR,
@@ -123,9 +123,9 @@ COUNTING = _table("factorial fact; binomial binom choose comb nCr nchoosek")
 CALLED = SPECIAL | COUNTING
 
 OTHER_SYSTEMS = {
-    **elsewhere.OTHER_SYSTEMS,
-    **dict.fromkeys(elsewhere.ROOTS, "root(a, n) for the n-th root of a"),
-    **dict.fromkeys(elsewhere.DERIVATIVES, "the formula that it stands for"),
+    **unknown.OTHER_SYSTEMS,
+    **dict.fromkeys(unknown.ROOTS, "root(a, n) for the n-th root of a"),
+    **dict.fromkeys(unknown.DERIVATIVES, "the formula that it stands for"),
 }
 """What other systems and other people call functions, and what to write for them."""
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from gradcli.lang.running.running import Running
+    from gradcli.lang.running.run import Running
     from gradcli.lang.syntax.code import Block
 
 ATTRIBUTES = {

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gradcli.base.errors import Source, Span
-    from gradcli.lang.running.running import Running
+    from gradcli.lang.running.run import Running
     from gradcli.lang.syntax.code import Declaration
 
 ATTRIBUTES = {"var": ("trainable", "name"), "const": (), "input": ("domain",)}

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gradcli.base.errors import Span
-    from gradcli.lang.running.running import Running
+    from gradcli.lang.running.run import Running
     from gradcli.lang.syntax.code import Block, Declaration, Expectation, Function
 
     Scope = dict[str, Any] | None

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import ItemsView, Iterator, Sequence, ValuesView
     from typing import Any
 
-    from gradcli.lang.running.running import Running
+    from gradcli.lang.running.run import Running
     from gradcli.lang.syntax.code import Statement
 
     Base = dict[str, list[Binding]]

@@ -20,7 +20,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from gradcli.lang.running.running import Running
+    from gradcli.lang.running.run import Running
     from gradcli.lang.syntax.code import Code, Instruction
 
 # Turns before a loop is looked at, turns that have to be left, and turns at a time: signals,

@@ -21,7 +21,7 @@ from gradcli.engine.record.record import fresh_id
 from gradcli.engine.record.tensor import Tensor
 from gradcli.engine.record.variable import Variable
 from gradcli.lang.running.calls import MissingGradient, MissingGradients, call_operation, truth
-from gradcli.lang.running.running import too_deep
+from gradcli.lang.running.run import too_deep
 from gradcli.lang.syntax import code as c
 from gradcli.lang.syntax.code import CONSTANTS, VERBS
 from gradcli.ops import PUBLIC
@@ -35,8 +35,7 @@ if TYPE_CHECKING:
     from gradcli.base.errors import Diagnostic
     from gradcli.lang.running.calls import NoGradient
     from gradcli.lang.running.lines import LazyBindings, LoweredLines
-    from gradcli.lang.running.run import Printed, Run
-    from gradcli.lang.running.running import Running
+    from gradcli.lang.running.run import Printed, Run, Running
     from gradcli.lang.syntax.code import Code, Function, Statement
 
 

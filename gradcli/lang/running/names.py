@@ -165,16 +165,16 @@ class NameCheck:
         found: dict[str, Diagnostic] = {}
         if not wanted:
             return found
-        from gradcli.lang.messages import joined
+        from gradcli.lang.messages import unknown
 
         for name in wanted:
             start, end = self.inputs[name]
             text = source.text
             if start == end or name in found:
                 continue
-            pair = joined.differentials(text, start) if name[0] == "d" else None
+            pair = unknown.differentials(text, start) if name[0] == "d" else None
             if pair is not None and f"d{pair[1]}" in wanted:
-                order = joined.order_of(pair)
+                order = unknown.order_of(pair)
                 found[name] = found[f"d{pair[1]}"] = Diagnostic(
                     "E0203", f"`d{pair[0]}` and `d{pair[1]}` are names here, and have no value",
                     span=(start, text.index(pair[1], start + len(name)) + len(pair[1])),
@@ -185,7 +185,7 @@ class NameCheck:
                     f"write the function alone and ask for it with --wrt {pair[1]}")
                 continue
             others = {*self.order, *values} - {name, *self.functions}
-            readings = joined.readings(
+            readings = unknown.readings(
                 name, others, text[end:].lstrip().startswith(("^", "**")))
             if readings:
                 grouped = text[:start].rstrip().endswith(("/", "^", "**"))
@@ -207,8 +207,7 @@ class NameCheck:
                 label="a value cannot be called",
                 help=_product(name, source.text, span[1]))
         from gradcli.base.similar import nearest
-        from gradcli.lang.elsewhere import derivative_sign, equivalent
-        from gradcli.lang.messages.joined import called, order_of
+        from gradcli.lang.messages.unknown import called, derivative_sign, equivalent, order_of
 
         above = derivative_sign(source.text, span)
         if above is not None and source.text[slice(*above)] not in {*given, *self.bound}:
@@ -273,7 +272,7 @@ class NameCheck:
             d = self.declared.get(name)
             return d.spans["name"] if d is not None else self.inputs[name]
 
-        from gradcli.lang.elsewhere import of_module
+        from gradcli.lang.messages.unknown import of_module
 
         known = of_module(source.text, place("tf")[0]) if "tf" in missing else None
         return Diagnostic(

@@ -10,8 +10,7 @@ from gradcli.engine.record.tensor import Tensor, flatten, leaf
 from gradcli.lang.running.calls import NoGradient, is_number, own, plain_structure
 from gradcli.lang.running.machine import execute, run_code
 from gradcli.lang.running.names import NameCheck
-from gradcli.lang.running.run import Target, of_tape
-from gradcli.lang.running.running import MAX_STEPS, Running
+from gradcli.lang.running.run import MAX_STEPS, Running, Target, of_tape
 from gradcli.lang.syntax.code import CONSTANTS, DEFINE, PUSH
 from gradcli.lang.syntax.parser import parse
 from gradcli.ops.values import is_float

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
 
-    from gradcli.lang.running.running import Running
+    from gradcli.lang.running.run import Running
 
     Verb = Callable[[Running, list[Any], Mapping[str, Any]], Any]
 

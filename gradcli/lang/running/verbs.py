@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from gradcli.engine.record.record import Segment
     from gradcli.engine.tapes.tape import GradientTape
-    from gradcli.lang.running.running import Running
+    from gradcli.lang.running.run import Running
     from gradcli.lang.syntax.code import Function
     from gradcli.ops.kinds import Op
 
