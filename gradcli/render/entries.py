@@ -28,38 +28,42 @@ TOLERANCE = 1e-5
 UNUSED = " does not depend on "
 
 
-def gradients(result: dict[str, Any]) -> Iterator[tuple[dict[str, Any], Index, Any, Any, Any]]:
-    """Yield (source, index, value at the point, gradient, checked gradient) of each element. A
-    gradient of None is one entry with the index (); the checked one is None without a check.
+FIELDS = {"jac": "jacobian", "hess": "hessian"}
 
-    A None of an array is one entry with the index (); so is an answer without a check.
+
+def derivatives_of(command: str, result: dict[str, Any]) -> Sequence[dict[str, Any]]:
+    """Return the parts of a result that have a derivative: its blocks, or its sources."""
+    return result.get("blocks" if command == "hess" else "sources") or ()
+
+
+def elements(command: str, result: dict[str, Any]
+             ) -> Iterator[tuple[dict[str, Any], Index, Index, Any, Any]]:
+    """Yield (source or block, index of the row, index of the column, value, checked value) of each
+    element of the derivatives; of a gradient the row has no index. A None is one element without
+    indices; the checked value is None without a check.
     """
-    for source in result.get("sources") or ():
-        at, check = source.get("at"), (source.get("verify") or {}).get("gradient")
-        for index, value in numbers.elements(source.get("gradient")):
-            yield source, index, pick(at, index), value, pick(check, index)
+    field = FIELDS.get(command, "gradient")
+    for part in derivatives_of(command, result):
+        shape = source_shape(result, part["row"]) if command == "hess" else (
+            result.get("shape") or () if command == "jac" else ())
+        verify = part.get("verify") or {}
+        check = verify.get(field, verify.get("gradient"))
+        for row, column, value in _places(part, field, len(shape)):
+            yield part, row, column, value, pick(check, row + column)
 
 
-def jacobians(result: dict[str, Any]) -> Iterator[tuple[dict[str, Any], Index, Index, Any, Any]]:
-    """Yield (source, index of the target, index of the source, value, checked value) of each
-    element.
+def pair(result: dict[str, Any], part: dict[str, Any]) -> tuple[str, str]:
+    """Return the names beside and above the matrix of a derivative: target and source, or the two
+    sources of a block.
     """
-    rank = len(result.get("shape") or ())
-    for source in result.get("sources") or ():
-        verify = source.get("verify") or {}
-        check = verify.get("jacobian", verify.get("gradient"))
-        for row, column, value in _places(source, "jacobian", rank):
-            yield source, row, column, value, pick(check, row + column)
+    return (part["row"], part["col"]) if "row" in part else (result["of"], part["wrt"])
 
 
-def hessians(result: dict[str, Any]) -> Iterator[tuple[dict[str, Any], Index, Index, Any, Any]]:
-    """Yield (block, index of the row, index of the column, value, checked value) of each element of
-    each block.
-    """
-    for block in result.get("blocks") or ():
-        rank, check = len(source_shape(result, block["row"])), block.get("verify") or {}
-        for row, column, value in _places(block, "hessian", rank):
-            yield block, row, column, value, pick(check.get("hessian"), row + column)
+def name(result: dict[str, Any], part: dict[str, Any], row: Index = (), column: Index = ()) -> str:
+    """Return the name of a derivative, or of an element of it: `dy/dx`, `d2y/dx[0]dx[1]`."""
+    if "row" in part:
+        return numbers.second_derivative(result["of"], part["row"], part["col"], row, column)
+    return numbers.first_derivative(result["of"], part["wrt"], row, column)
 
 
 def _places(item: dict[str, Any], field: str, rank: int) -> Iterator[tuple[Index, Index, Any]]:
@@ -74,20 +78,21 @@ def _places(item: dict[str, Any], field: str, rank: int) -> Iterator[tuple[Index
         yield index[:rank], index[rank:], value
 
 
-def jacobian_matrix(result: dict[str, Any]) -> Matrix:
-    """Return (rows, columns, values): elements of the target by elements of all sources. Labels are
-    (name, index). A source whose Jacobian is None has None everywhere.
-
-    Labels are (name, index). A source whose Jacobian is None has None everywhere.
+def matrix(result: dict[str, Any]) -> Matrix:
+    """Return (rows, columns, values) of all derivatives together: elements of the target by those
+    of all sources, or of Hessians of all sources by each other. Labels are (name, index); a
+    Jacobian of None has None everywhere, and "" is where there is no block at all.
     """
+    return _hessians(result) if "blocks" in result else _jacobians(result)
+
+
+def _jacobians(result: dict[str, Any]) -> Matrix:
     target = tuple(result.get("shape") or numbers.shape(result.get("value")))
-    sources = result.get("sources") or []
     rows = _labels(result["of"], target)
     columns: list[Label] = []
     values: list[list[Any]] = [[] for _ in rows]
-    for source in sources:
-        jacobian = source.get("jacobian")
-        inner = source.get("shape")
+    for source in result.get("sources") or ():
+        jacobian, inner = source.get("jacobian"), source.get("shape")
         found = _labels(source["wrt"], numbers.shape(jacobian)[len(target):]
                         if inner is None else tuple(inner))
         columns += found
@@ -96,8 +101,7 @@ def jacobian_matrix(result: dict[str, Any]) -> Matrix:
     return rows, columns, values
 
 
-def hessian_matrix(result: dict[str, Any]) -> Matrix:
-    """Return (rows, columns, values) of all blocks together; "" where there is no block at all."""
+def _hessians(result: dict[str, Any]) -> Matrix:
     blocks = {(block["row"], block["col"]): block for block in result.get("blocks") or ()}
     rows, columns = [
         [label for name in dict.fromkeys([pair[side] for pair in blocks])
@@ -105,6 +109,18 @@ def hessian_matrix(result: dict[str, Any]) -> Matrix:
     return rows, columns, [[
         pick(blocks[row, column].get("hessian"), at + to) if (row, column) in blocks else ""
         for column, to in columns] for row, at in rows]
+
+
+def has_triples(result: dict[str, Any]) -> bool:
+    """Return whether only elements that can differ from 0 stand there, one by one."""
+    return any("sparse" in part for key in ("sources", "blocks") for part in result.get(key) or ())
+
+
+def triples(result: dict[str, Any]) -> Iterator[tuple[Label, Label, Any]]:
+    """Yield (row, column, value), labels as (name, index); a None is one for the whole."""
+    for part, row, column, value, _ in elements("hess" if "blocks" in result else "jac", result):
+        above, beside = pair(result, part)
+        yield (above, row), (beside, column), value
 
 
 def _labels(name: str, shape: Sequence[int]) -> list[Label]:
@@ -146,20 +162,13 @@ def pick(value: Any, index: Index) -> Any:
 def named(command: str, result: dict[str, Any]) -> Named:
     """Return (name, value, item) of whatever can have reasons and notes: `dy/dx`, 6.0, the source.
     """
-    of = result["of"]
     if command == "eval":
-        return [(of, result.get("value"), result)]
-    own: Named = [("", "", {"notes": result.get("notes")})]     # what concerns all of them
-    if command == "hess":
-        return [(numbers.second_derivative(of, block["row"], block["col"]),
-                 _whole(block, "hessian"), block) for block in result.get("blocks") or ()] + own
-    field = "jacobian" if command == "jac" else "gradient"
-    return [(numbers.first_derivative(of, source["wrt"]), _whole(source, field), source)
-            for source in result.get("sources") or ()] + own
-
-
-def _whole(item: dict[str, Any], field: str) -> Any:
-    return item["sparse"]["values"] if "sparse" in item else item.get(field)
+        return [(result["of"], result.get("value"), result)]
+    field = FIELDS.get(command, "gradient")
+    return [*[(name(result, part),
+               part["sparse"]["values"] if "sparse" in part else part.get(field), part)
+              for part in derivatives_of(command, result)],
+            ("", "", {"notes": result.get("notes")})]     # what concerns all of them
 
 
 def reasons(items: Named) -> list[Remark]:

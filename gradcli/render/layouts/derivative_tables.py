@@ -24,7 +24,7 @@ from gradcli.render.view import GAP, NAME, PARTIAL, View, count, summary, widest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
     from typing import Any
 
     from gradcli.render.page import Block
@@ -185,17 +185,8 @@ def _values(view: View, results: list[dict[str, Any]], answer: dict[str, Any]
 
 
 def _jacobian(view: View, result: dict[str, Any], gap: bool) -> Iterator[Block]:
-    sources = result.get("sources") or []
     yield _title(view, result, _sources_at(result), "Jacobian of ", gap=gap)
-    named = entries.named("jac", result)
-    noted = {(result["of"], source["wrt"]) for source in sources if source.get("notes")}
-    if has_triples(result):
-        yield from _triples(view, named, result, noted)
-    else:
-        yield from _matrix(view, named, lambda: entries.jacobian_matrix(result), noted,
-                           (PARTIAL[0] if view.fancy else "d") + result["of"])
-    yield from _checks(view, named)
-    yield Causes(named, result)
+    yield from _matrix(view, "jac", result, PARTIAL[0] if view.fancy else "d")
 
 
 def _checks(view: View, named: entries.Named) -> Iterator[Block]:
@@ -208,42 +199,47 @@ def _checks(view: View, named: entries.Named) -> Iterator[Block]:
 
 
 def _hessian(view: View, result: dict[str, Any], gap: bool) -> Iterator[Block]:
-    blocks = result.get("blocks") or []
     yield _title(view, result, result.get("at") or {}, "Hessian of ", gap=gap)
-    named = entries.named("hess", result)
-    noted = {(block["row"], block["col"]) for block in blocks if block.get("notes")}
-    if has_triples(result):
-        yield from _triples(view, named, result, noted)
+    yield from _matrix(view, "hess", result, PARTIAL if view.fancy else "d2")
+
+
+def _matrix(view: View, command: str, result: dict[str, Any], sign: str) -> Iterator[Block]:
+    """Yield all derivatives of a result as one matrix, and what is to be said of them; if they are
+    too large, a summary.
+    """
+    named = entries.named(command, result)
+    parts = [one for one in named if one[0]]
+    sparse = entries.has_triples(result)
+    size = len(list(entries.triples(result))) if sparse else sum(
+        [count(value) for _, value, _ in parts])
+    if not view.whole and size > MATRIX:
+        yield _summary(view, parts)
     else:
-        yield from _matrix(view, named, lambda: entries.hessian_matrix(result), noted,
-                           (PARTIAL if view.fancy else "d2") + result["of"])
+        noted = {entries.pair(result, part) for _, _, part in parts if part.get("notes")}
+        yield from (_triples(view, result, noted) if sparse else
+                    _grids(view, result, noted, sign + result["of"]))
     eigenvalues = result.get("eigenvalues")
     if eigenvalues is not None:
         lines = view.lines(eigenvalues, view.width - 14)
         yield Preformatted([f"{'eigenvalues' if at == 0 else '':14}{line}"
-                       for at, line in enumerate(lines)], gap=True)
+                            for at, line in enumerate(lines)], gap=True)
     if result.get("definiteness") is not None:
         yield Paragraph(f"{'definiteness':14}{result['definiteness']}", gap=eigenvalues is None)
     yield from _checks(view, named)
     yield Causes(named, result)
 
 
-def _matrix(view: View, named: entries.Named, build: Callable[[], entries.Matrix],
-            noted: set[tuple[str, str]], corner: str) -> Iterator[Block]:
-    """Yield a matrix with names on both sides, in groups of as many columns as fit; a summary if it
-    is too large.
-    """
-    named = [one for one in named if one[0]]
-    if not view.whole and sum(count(value) for _, value, _ in named) > MATRIX:
-        yield _summary(view, named)
-        return
-    rows, columns, values = build()
+def _grids(view: View, result: dict[str, Any], noted: set[tuple[str, str]], corner: str
+           ) -> Iterator[Grid]:
+    """Yield a matrix with names on both sides, in groups of as many columns as fit."""
+    rows, columns, values = entries.matrix(result)
     left = [view.name(numbers.indexed(*label)) for label in rows]
     side = max([widest(view.name(corner)), *map(widest, left)])
     found: list[Column] = []
     for at, label in enumerate(columns):
         column = [line[at] for line in values]
-        texts = _marked(view, rows, label, column, noted)
+        texts = _marked(view, [((row, label[0]) in noted, value)
+                               for (row, _), value in zip(rows, column, strict=True)])
         head = view.name(numbers.indexed(*label), max(HEADER, widest(texts)))
         width = widest([*head, *texts])
         found.append(([" " * (width - widest([line])) + line for line in head], [
@@ -274,45 +270,23 @@ def _summarised(view: View, value: Any, item: dict[str, Any]) -> Lines:
     return lines
 
 
-def _triples(view: View, named: entries.Named, result: dict[str, Any],
-             noted: set[tuple[str, str]]) -> Iterator[Block]:
+def _triples(view: View, result: dict[str, Any], noted: set[tuple[str, str]]) -> Iterator[Grid]:
     """Yield a table with a line for each element that can differ from 0."""
-    found = list(triples(result))
-    if not view.whole and len(found) > MATRIX:
-        yield _summary(view, [one for one in named if one[0]])
-        return
-    values = [value for _, _, value in found]
-    marks = [" *" if (row[0], column[0]) in noted and (not value or value - value != 0) else ""
-             for row, column, value in found]
-    texts = numbers.aligned([numbers.significant(value, view.digits) for value in values])
+    found = list(entries.triples(result))
+    texts = _marked(view, [((row[0], column[0]) in noted, value) for row, column, value in found])
     yield Grid([
         (["row"], [(view.name(numbers.indexed(*row)), "") for row, _, _ in found]),
         (["column"], [(view.name(numbers.indexed(*column)), "") for _, column, _ in found]),
-        (["value"], [([(text.rstrip() if mark else text) + mark], _style(value))
-                     for text, mark, value in zip(texts, marks, values, strict=True)])], gap=True)
+        (["value"], [([text], _style(value)) for text, (_, _, value) in zip(
+            texts, found, strict=True)])], gap=True)
 
 
-def _marked(view: View, rows: list[entries.Label], column: entries.Label, values: list[Any],
-            noted: set[tuple[str, str]]) -> Lines:
-    """Return a column's texts, aligned, with a mark at zeros and non-numbers that a note explains.
+def _marked(view: View, cells: list[tuple[bool, Any]]) -> Lines:
+    """Return the texts of values, aligned, with a mark at zeros and non-numbers that a note
+    explains. cells: whether the derivative has notes, and the value.
     """
-    marks = [" *" if (row, column[0]) in noted and (not value or value - value != 0) else ""
-             for (row, _), value in zip(rows, values, strict=True)]
-    texts = numbers.aligned([numbers.significant(value, view.digits) for value in values])
-    marked = [text.rstrip() + mark if mark else text
-              for text, mark in zip(texts, marks, strict=True)]
+    texts = numbers.aligned([numbers.significant(value, view.digits) for _, value in cells])
+    marked = [f"{text.rstrip()} *" if noted and (not value or value - value != 0) else text
+              for text, (noted, value) in zip(texts, cells, strict=True)]
     width = max(map(len, marked), default=0)
     return [text.ljust(width) for text in marked]
-
-
-def has_triples(result: dict[str, Any]) -> bool:
-    """Say whether only elements that can differ from 0 stand there, one by one."""
-    return any("sparse" in part for key in ("sources", "blocks") for part in result.get(key) or ())
-
-
-def triples(result: dict[str, Any]) -> Iterator[tuple[entries.Label, entries.Label, Any]]:
-    """Yield (row, column, value), labels as (name, index); a None is one for the whole."""
-    for block, row, column, value, _ in entries.hessians(result):
-        yield (block["row"], row), (block["col"], column), value
-    for source, row, column, value, _ in entries.jacobians(result):
-        yield (result["of"], row), (source["wrt"], column), value

@@ -10,8 +10,8 @@ None is `None`; `reason` is the code of its first reason. `value` is empty for a
 from __future__ import annotations
 
 from gradcli.render import entries, numbers
-from gradcli.render.latex import escaped, name, number, pmatrix
-from gradcli.render.layouts.derivative_tables import has_triples, screen, triples
+from gradcli.render.latex import derivative, escaped, name, number, pmatrix
+from gradcli.render.layouts.derivative_tables import screen
 from gradcli.render.page import Causes, Code, Equations, Facts, Page, Phrase, Table, Title
 
 TYPE_CHECKING = False
@@ -34,7 +34,7 @@ def pages(answer: Answer, digits: int | None = None) -> list[Page]:
 
     results = numbers.rounded(answer.get("results") or [], digits)
     return [Page(fields=plain.fields(answer),
-                 records=RECORDS.get(answer["command"], _gradients)(answer),
+                 records=_records(answer),
                  blocks=(b for r in results for b in document(answer, r)),
                  screen=lambda view: screen(view, answer),
                  latex=(b for r in results for b in equations(answer, r)))]
@@ -43,45 +43,31 @@ def pages(answer: Answer, digits: int | None = None) -> list[Page]:
 # --- for spreadsheets -----------------------------------------------------------------------------
 
 
-def _gradients(answer: Answer) -> Iterator[Sequence[Any]]:
-    checked = _checked(answer)
-    yield ["of", "value", "wrt", "at", "gradient", "reason", *["check"] * checked]
-    for result in answer.get("results") or ():
-        value = _single(result.get("value"))
-        for source, index, at, gradient, check in entries.gradients(result):
-            yield [result["of"], value, numbers.indexed(source["wrt"], index),
-                   None if at is None else _single(at), *_last(source, gradient, check, checked)]
-
-
-def _jacobians(answer: Answer) -> Iterator[Sequence[Any]]:
-    checked, sparse = _checked(answer), any(map(has_triples, answer.get("results") or ()))
-    yield ["of", "wrt", *INDICES * sparse, "jacobian", "reason", *["check"] * checked]
-    for result in answer.get("results") or ():
-        for source, row, column, value, check in entries.jacobians(result):
-            yield [*_names(result["of"], source["wrt"], row, column, sparse),
-                   *_last(source, value, check, checked)]
-
-
-def _hessians(answer: Answer) -> Iterator[Sequence[Any]]:
-    checked, sparse = _checked(answer), any(map(has_triples, answer.get("results") or ()))
-    yield ["of", "row", "col", *INDICES * sparse, "hessian", "reason", *["check"] * checked]
-    for result in answer.get("results") or ():
-        for block, row, column, value, check in entries.hessians(result):
-            yield [result["of"], *_names(block["row"], block["col"], row, column, sparse),
-                   *_last(block, value, check, checked)]
+def _records(answer: Answer) -> Iterator[Sequence[Any]]:
+    command, results = answer["command"], answer.get("results") or ()
+    checked, sparse = _checked(answer), any(map(entries.has_triples, results))
+    if command == "eval":
+        yield ["of", "value"]
+        for result in results:
+            for index, value in numbers.elements(result.get("value")):
+                yield [numbers.indexed(result["of"], index), _single(value)]
+        return
+    yield [*HEADS.get(command, ("of", "value", "wrt", "at")), *INDICES * sparse,
+           entries.FIELDS.get(command, "gradient"), "reason", *["check"] * checked]
+    for result in results:
+        own = [result["of"]] if command == "hess" else []
+        for part, row, column, value, check in entries.elements(command, result):
+            first = [*own, *_names(*entries.pair(result, part), row, column, sparse)]
+            if command not in HEADS:
+                at = entries.pick(part.get("at"), column)
+                first = [result["of"], _single(result.get("value")),
+                         numbers.indexed(part["wrt"], column), None if at is None else _single(at)]
+            yield [*first, *_last(part, value, check, checked)]
         for called, value in entries.eigen(result):
-            yield [result["of"], called, "", *["", ""] * sparse, value, "", *[""] * checked]
+            yield [*own, called, "", *["", ""] * sparse, value, "", *[""] * checked]
 
 
-def _values(answer: Answer) -> Iterator[Sequence[Any]]:
-    yield ["of", "value"]
-    for result in answer.get("results") or ():
-        for index, value in numbers.elements(result.get("value")):
-            yield [numbers.indexed(result["of"], index), _single(value)]
-
-
-RECORDS: dict[str, Callable[[Answer], Iterator[Sequence[Any]]]] = {
-    "eval": _values, "jac": _jacobians, "hess": _hessians}
+HEADS = {"jac": ("of", "wrt"), "hess": ("of", "row", "col")}
 
 
 def _names(of: str, wrt: str, row: entries.Index, column: entries.Index, sparse: bool) -> Row:
@@ -151,38 +137,32 @@ def _value(result: Result) -> Iterator[Block]:
 def _gradient(result: Result) -> Iterator[Block]:
     checked = any(source.get("verify") for source in result.get("sources") or ())
     rows = []
-    for source, index, at, value, check in entries.gradients(result):
+    for source, _, index, value, check in entries.elements("grad", result):
+        at = entries.pick(source.get("at"), index)
         place = "" if at is None or isinstance(at, list) else _inline(at)
         rows.append([Code(numbers.indexed(source["wrt"], index)), place, _inline(value),
                      *[_inline(check)] * checked])
     yield Table(["source", "at", "gradient", *["check"] * checked], rows)
 
 
-def _jacobian(result: Result) -> Iterator[Block]:
-    yield _matrix(result, entries.jacobian_matrix)
-
-
-def _hessian(result: Result) -> Iterator[Block]:
-    yield _matrix(result, entries.hessian_matrix)
+def _matrix(result: Result) -> Iterator[Block]:
+    """Yield a table with names on both sides, or with a line for each element that can differ from
+    0; and what is known of a Hessian.
+    """
+    if entries.has_triples(result):
+        yield Table(["row", "column", "value"], [
+            [Code(numbers.indexed(*row)), Code(numbers.indexed(*column)), _inline(value)]
+            for row, column, value in entries.triples(result)], "llr")
+    else:
+        rows, columns, values = entries.matrix(result)
+        yield Table(["", *[Code(numbers.indexed(*label)) for label in columns]], [
+            [Code(numbers.indexed(*label)), *map(_inline, line)]
+            for label, line in zip(rows, values, strict=True)])
     yield Facts([(called, numbers.exact(value)) for called, value in entries.eigen(result)])
 
 
-def _matrix(result: Result, build: Callable[[Result], entries.Matrix]) -> Table:
-    """Return a table with names on both sides, or with a line for each element that can differ from
-    0.
-    """
-    if has_triples(result):
-        return Table(["row", "column", "value"], [
-            [Code(numbers.indexed(*row)), Code(numbers.indexed(*column)), _inline(value)]
-            for row, column, value in triples(result)], "llr")
-    rows, columns, values = build(result)
-    return Table(["", *[Code(numbers.indexed(*label)) for label in columns]], [
-        [Code(numbers.indexed(*label)), *map(_inline, line)]
-        for label, line in zip(rows, values, strict=True)])
-
-
 DOCUMENTS: dict[str, Callable[[Result], Iterator[Block]]] = {
-    "eval": _value, "jac": _jacobian, "hess": _hessian}
+    "eval": _value, "jac": _matrix, "hess": _matrix}
 
 
 # --- in LaTeX: gradients as equations, Jacobians and Hessians as matrices -------------------------
@@ -200,29 +180,34 @@ def _value_lines(result: Result) -> list[str]:
 
 
 def _gradient_lines(result: Result) -> list[str]:
-    return [f"{_fraction(result['of'], source['wrt'])} &= {_array(source.get('gradient'))}"
+    return [f"{_slope((result['of'],), (source['wrt'],))} &= {_array(source.get('gradient'))}"
             for source in result.get("sources") or ()]
 
 
+def _slope(of: Sequence[Any], wrt: Sequence[Any]) -> str:
+    """Return the fraction of two names, each with an index if it is an element."""
+    return derivative(name(*of), {name(*wrt): 1})
+
+
 def _jacobian_lines(result: Result) -> list[str]:
-    if has_triples(result):
-        return [f"\\frac{{\\partial {name(*row)}}}{{\\partial {name(*column)}}} &= {number(value)}"
-                for row, column, value in triples(result)]
+    if entries.has_triples(result):
+        return [f"{_slope(row, column)} &= {number(value)}"
+                for row, column, value in entries.triples(result)]
     lines = []
     for source in result.get("sources") or ():
-        _, _, values = entries.jacobian_matrix({**result, "sources": [source]})
+        _, _, values = entries.matrix({**result, "sources": [source]})
         text = number(None) if source.get("jacobian") is None else _grid(values)
-        lines.append(f"{_fraction(result['of'], source['wrt'])} &= {text}")
+        lines.append(f"{_slope((result['of'],), (source['wrt'],))} &= {text}")
     return lines
 
 
 def _hessian_lines(result: Result) -> list[str]:
-    if has_triples(result):
+    if entries.has_triples(result):
         lines = [f"\\frac{{\\partial^2 {name(result['of'])}}}{{\\partial {name(*row)} \\partial"
-                 f" {name(*column)}}} &= {number(value)}" for row, column, value in triples(
+                 f" {name(*column)}}} &= {number(value)}" for row, column, value in entries.triples(
                      result)]
     else:
-        _, _, values = entries.hessian_matrix(result)
+        _, _, values = entries.matrix(result)
         sources = dict.fromkeys([block["row"] for block in result.get("blocks") or ()])
         lines = [f"\\nabla^2_{{{','.join(map(name, sources))}}} {name(result['of'])}"
                  f" &= {_grid(values)}"]
@@ -235,10 +220,6 @@ def _hessian_lines(result: Result) -> list[str]:
 
 LATEX: dict[str, Callable[[Result], list[str]]] = {
     "eval": _value_lines, "jac": _jacobian_lines, "hess": _hessian_lines}
-
-
-def _fraction(of: str, wrt: str) -> str:
-    return f"\\frac{{\\partial {name(of)}}}{{\\partial {name(wrt)}}}"
 
 
 def _array(value: Any) -> str:

@@ -207,7 +207,7 @@ def _fields(found: Iterable[Block]) -> Iterator[Sequence[str]]:
             result, subject, message = block.about
             if block.gap:
                 yield ("",)
-            for source, index, _, value, _ in entries.gradients(result):
+            for source, _, index, value, _ in entries.elements("why", result):
                 yield name_of(result, source, index), numbers.exact(value)
             # The subject names what the lines above do not: also, would be, 3 of 4.
             alone = len(result["sources"]) == 1 and result["sources"][0].get("gradient") is None
@@ -229,11 +229,12 @@ def _records(answer: dict[str, Any]) -> Iterator[Sequence[Any]]:
     yield ("of", "value", "wrt", "at", "gradient", "reason", "line", "column", "message", "fix",
            "fix_works")
     for result in answer.get("results") or ():
-        for source, index, at, gradient, _ in entries.gradients(result):
+        for source, _, index, gradient, _ in entries.elements("why", result):
             remark: dict[str, Any] = next(iter([
                 *(source.get("reasons") or ()), *filter(answering, source.get("notes") or ())]), {})
             yield [result["of"], number(result.get("value")),
-                   numbers.indexed(source["wrt"], index), number(at),
+                   numbers.indexed(source["wrt"], index),
+                   number(entries.pick(source.get("at"), index)),
                    "None" if gradient is None else gradient,
                    *map(remark.get, ("code", "line", "column", "message", "fix", "fix_works"))]
 
