@@ -13,10 +13,10 @@ from contextlib import ExitStack, closing, contextmanager
 from gradcli.base.errors import GradcliError
 from gradcli.base.workers.batches import helpless
 from gradcli.base.workers.pools import pool
-from gradcli.cli.commands.output import EXACT_DIGITS, PIPE_WIDTH, TERMINAL_DIGITS, complain
+from gradcli.cli.commands.output import Destination, complain
 from gradcli.cli.commands.question import QUESTIONS, guarded, question_arguments
-from gradcli.cli.environment import OK, WRONG, write
-from gradcli.cli.files import whole_file, write_file
+from gradcli.cli.environment import OK, WRONG
+from gradcli.cli.files import whole_file
 from gradcli.points import job as stream
 from gradcli.points.files import ENDINGS, ending, open_table
 from gradcli.points.job import Job, assigned, inputs_of, lookalikes
@@ -123,7 +123,7 @@ def _stream(options: QuestionOptions, environment: Environment, chosen: str) -> 
     """Return the context manager of the stream that rows are written to."""
     path = None if options.output == "-" else options.output
     if chosen == "table":
-        return Gathered(path, options, environment)
+        return Gathered(Destination(options, environment))
     if path is None:
         return environment.output()
     if ending(path)[1] and chosen not in ("parquet", "arrow"):
@@ -278,16 +278,12 @@ class Gathered:
     the last, elsewhere all of them.
     """
 
-    __slots__ = ("count", "environment", "first", "last", "options", "path", "rest", "terminal")
+    __slots__ = ("count", "destination", "first", "last", "rest")
 
-    def __init__(self, path: str | None, options: QuestionOptions, environment: Environment
-                 ) -> None:
-        self.path = path
-        self.options = options
-        self.environment = environment
-        self.terminal = path is None and environment.terminal(environment.stdout)
+    def __init__(self, destination: Destination) -> None:
+        self.destination = destination
         self.first: list[str] = []
-        self.last: deque[str] = deque(maxlen=SHOWN if self.terminal else None)
+        self.last: deque[str] = deque(maxlen=SHOWN if destination.to_terminal else None)
         self.count = 0
         self.rest = b""
 
@@ -311,20 +307,10 @@ class Gathered:
     def __exit__(self, kind: object, *rest: object) -> None:
         if kind is not None or not self.first:
             return
-        from gradcli.render.layouts.points import page
+        from gradcli.render.layouts.derivative_tables import points_page
         from gradcli.render.terminal import write as table
 
-        environment, stdout = self.environment, self.environment.stdout
-        encoding = "utf-8" if self.path else getattr(stdout, "encoding", None) or "ascii"
         header, *first = [line.split("\t") for line in self.first]
         last = [line.split("\t") for line in self.last]
-        text = table(
-            [page(header, first, last, self.count - 1 - len(first) - len(last))], encoding=encoding,
-            width=environment.width(stdout) if self.terminal else PIPE_WIDTH,
-            digits=self.options.digits or (
-                TERMINAL_DIGITS if self.terminal else EXACT_DIGITS),
-            color=not self.path and environment.color(stdout, self.options.color))
-        if self.path:
-            write_file(self.path, text)
-        else:
-            write(stdout, text)
+        page = points_page(header, first, last, self.count - 1 - len(first) - len(last))
+        self.destination.put(table([page], **self.destination.view()))

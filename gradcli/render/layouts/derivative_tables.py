@@ -14,9 +14,12 @@ from gradcli.render.page import (
     WRONG,
     Causes,
     Grid,
+    Page,
     Paragraph,
+    Phrase,
     Preformatted,
     Remark,
+    Table,
     Title,
 )
 from gradcli.render.terminal import groups
@@ -24,11 +27,14 @@ from gradcli.render.view import GAP, NAME, PARTIAL, View, count, summary, widest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from typing import Any
 
     from gradcli.render.page import Block
     from gradcli.render.view import Column, Lines
+
+    Cells = Sequence[str]
+
 
 HEADER = 16         # a name in the head of a matrix is folded beyond this
 POINT = 12          # a point of more elements is named by its shape only
@@ -290,3 +296,38 @@ def _marked(view: View, cells: list[tuple[bool, Any]]) -> Lines:
               for text, (noted, value) in zip(texts, cells, strict=True)]
     width = max(map(len, marked), default=0)
     return [text.ljust(width) for text in marked]
+
+
+def points_page(header: Cells, first: Sequence[Cells], last: Sequence[Cells], between: int) -> Page:
+    """Return the page of rows of cells; between: how many were left out before the last ones."""
+    def screen(view: View) -> Iterator[Block]:
+        rows = [*first, *last]
+        columns = []
+        for k in range(len(header)):
+            cells = [row[k] for row in rows]
+            shown = [_rounded(cell, view.digits) for cell in cells]
+            if any(map(_is_number, cells)):
+                shown = numbers.aligned(shown)
+            texts = [
+                Phrase(text, style=MISSING if cell in ("None", "nan", "inf", "-inf", "") else "")
+                for cell, text in zip(cells, shown, strict=True)]
+            columns.append([*texts[:len(first)], *["..."] * bool(between), *texts[len(first):]])
+        yield Table(header, zip(*columns, strict=True))
+        if between:
+            yield Remark(f"{between + len(rows):,} rows, the first {len(first)} and the last"
+                         f" {len(last)} shown")
+
+    return Page(screen=screen)
+
+
+def _rounded(cell: str, digits: int) -> str:
+    """Return a cell that is a number rounded for people; any other as it is."""
+    return numbers.significant(float(cell), digits) if _is_number(cell) else cell
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
