@@ -13,7 +13,8 @@ from programs import Draw, Form, Grammar
 
 
 @pytest.mark.parametrize(("grammar", "start", "names", "count"), [
-    (SOUND, "program", INPUTS, 900), (RUNNABLE, "st", STARTING, 500), (ANY, "st", STARTING, 700),
+    (SOUND, "program", INPUTS, 900), (RUNNABLE, "block", STARTING, 400),
+    (ANY, "block", STARTING, 400),
     (differential_programs.GRAMMAR, "program", {"s": ["x"], "v": ["u"]}, 400)])
 def test_every_form_is_drawn(grammar: Grammar, start: str, names: dict[str, list[str]], count: int
                              ) -> None:
