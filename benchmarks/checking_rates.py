@@ -30,11 +30,10 @@ from benchmarks.harness import report
 from benchmarks.harness.case import ROOT
 from gradcli.formulas.rounding import Values
 from gradcli.homework.check import prepare
-from gradcli.homework.checking.answered import Answered
+from gradcli.homework.checking.answered import Answered, Trial
 from gradcli.homework.checking.fields import from_fields
 from gradcli.homework.checking.judge import judge
 from gradcli.homework.checking.prepared import derive
-from gradcli.homework.checking.trial import Trial
 from gradcli.lang.paper.answer import read
 
 PAIRS = ROOT / "tests" / "data" / "homework" / "pairs.ndjson"

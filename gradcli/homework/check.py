@@ -9,12 +9,11 @@ from __future__ import annotations
 from time import perf_counter, thread_time
 
 from gradcli.base.errors import GradcliError, error
-from gradcli.homework.checking.answered import Answered
+from gradcli.homework.checking.answered import Answered, Trial
 from gradcli.homework.checking.built import CONSTANTS
 from gradcli.homework.checking.compare import Comparison
 from gradcli.homework.checking.judge import is_right, judge
 from gradcli.homework.checking.prepared import PreparedProblem, names, prepared_problem
-from gradcli.homework.checking.trial import Trial
 from gradcli.lang.paper.answer import Reading, alternatives, read
 from gradcli.lang.syntax.code import LIST
 

@@ -7,8 +7,8 @@ import os
 from gradcli.base.errors import Diagnostic, GradcliError, Source
 from gradcli.homework.check import check, prepare, read_accepted
 from gradcli.homework.checking.compare import Comparison
+from gradcli.homework.checking.judge import hides_numbers, may_round
 from gradcli.homework.checking.pool import ENOUGH
-from gradcli.homework.checking.rounded import hides_numbers, may_round
 from gradcli.homework.marking.earlier import RESULTS
 from gradcli.homework.marking.executors import seed_of
 from gradcli.homework.marking.results import read_results

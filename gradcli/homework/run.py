@@ -33,8 +33,7 @@ from gradcli.homework.marking.marks import automatic, overridden, result
 from gradcli.homework.marking.overrides import joined_overrides
 from gradcli.homework.marking.results import blank, in_order, line, read_results
 from gradcli.homework.reports.lms import fill
-from gradcli.homework.reports.notes import NOTES, Notes
-from gradcli.homework.reports.outputs import GRADESCOPE, REVIEW, USUAL, write_outputs
+from gradcli.homework.reports.outputs import GRADESCOPE, NOTES, REVIEW, USUAL, Notes, write_outputs
 from gradcli.homework.sheets.cells import number
 
 TYPE_CHECKING = False
@@ -43,12 +42,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import Any, TextIO
 
-    from gradcli.homework.handed_in.records import Answer, Student, Submission, Submissions
-    from gradcli.homework.handed_in.roster import Roster
+    from gradcli.homework.handed_in.records import Answer, Roster, Student, Submission, Submissions
     from gradcli.homework.marking.earlier import SavedRun
-    from gradcli.homework.marking.folder import OutputFolder
     from gradcli.homework.marking.overrides import Override
-    from gradcli.homework.marking.results import Result
+    from gradcli.homework.marking.results import OutputFolder, Result
     from gradcli.homework.reports.outputs import OutputSummary
     from gradcli.homework.sheets.sheet import Sheet
 

@@ -25,9 +25,8 @@ from gradcli.homework.marking.earlier import (
     read_manifest,
     text_hash,
 )
-from gradcli.homework.marking.folder import OutputFolder
 from gradcli.homework.marking.overrides import Override, read_overrides
-from gradcli.homework.marking.results import Result
+from gradcli.homework.marking.results import OutputFolder, Result
 from gradcli.homework.reports import outputs
 from gradcli.homework.sheets import formats
 from gradcli.homework.sheets.sheet import Sheet

@@ -20,13 +20,12 @@ from markdown_it import MarkdownIt
 from gradcli.base.errors import GradcliError
 from gradcli.homework.handed_in.records import Student
 from gradcli.homework.marking import marks
-from gradcli.homework.marking.folder import OutputFolder
 from gradcli.homework.marking.marks import FULL, HINT, LEVELS, VERDICT, feedback
 from gradcli.homework.marking.overrides import Override
-from gradcli.homework.marking.results import Result
+from gradcli.homework.marking.results import OutputFolder, Result
 from gradcli.homework.reports import gradebook
 from gradcli.homework.reports.items import COLUMNS, Items
-from gradcli.homework.reports.junit import Junit
+from gradcli.homework.reports.outputs import Junit
 from gradcli.homework.sheets import cells
 from gradcli.render.numbers import visible
 

@@ -15,11 +15,21 @@ from hypothesis import strategies as st
 
 from gradcli.base.errors import GradcliError, Source
 from gradcli.homework.handed_in import folder as walk
-from gradcli.homework.handed_in import opening, roster, texts
-from gradcli.homework.handed_in.opening import open_submissions
-from gradcli.homework.handed_in.records import Ids, InputNote, Submission, Submissions, Unreadable
-from gradcli.homework.handed_in.tables import csv_answers, json_answers
-from gradcli.homework.handed_in.texts import plain
+from gradcli.homework.handed_in import texts
+from gradcli.homework.handed_in.class_tables import mapping, open_submissions
+from gradcli.homework.handed_in.records import (
+    MAX_BYTES,
+    Ids,
+    InputNote,
+    Submission,
+    Submissions,
+    Unreadable,
+    decoded_text,
+    open_roster,
+    parse_roster,
+    read_bytes,
+)
+from gradcli.homework.handed_in.texts import csv_answers, json_answers, plain
 from gradcli.homework.sheets.cells import records
 from gradcli.homework.sheets.formats import parse
 from gradcli.homework.sheets.sheet import Sheet
@@ -87,7 +97,7 @@ def test_answers_as_students_write_them() -> None:
     ("1ab: x", {}), ("12: x", {}), ("", {}), (":\n=\n)\n", {}),
 ])
 def test_where_an_answer_begins_and_ends(text: str, expected: dict[str, str]) -> None:
-    assert text_answers(texts.text(text.encode())[0]) == expected
+    assert text_answers(decoded_text(text.encode())[0]) == expected
 
 
 def test_ids_that_begin_alike_and_odd_ones() -> None:
@@ -116,7 +126,7 @@ ANSWER = st.text(st.characters(codec="utf-8", exclude_characters="\n\r", categor
 def test_what_is_written_is_read(answers: dict[str, str], sign: str, bom: bool) -> None:
     lines = [f"{id}{sign}{answer}" for id, answer in answers.items()]
     data = "\r\n".join(lines).encode("utf-8-sig" if bom else "utf-8")
-    found = texts.parse(texts.text(data)[0], Ids(IDS)).answers
+    found = texts.parse(decoded_text(data)[0], Ids(IDS)).answers
     for id, answer in answers.items():
         # `1a) : x` has two signs, and so has `1a: : x` none that belongs to the answer.
         if not answer.startswith((":", ")", "=")):
@@ -192,7 +202,7 @@ def test_a_page_as_text() -> None:
                                    ])
 def test_pages_that_do_not_end_take_no_time(piece: str) -> None:
     begin = time.process_time()
-    plain(piece * (texts.MAX_BYTES // len(piece)))
+    plain(piece * (MAX_BYTES // len(piece)))
     assert time.process_time() - begin < 5
 
 
@@ -329,7 +339,7 @@ ROSTER = "student_id,last_name,first_name,email,section\ns1,Lee,Ann,ann@x.edu,A\
 
 
 def test_a_roster() -> None:
-    found = roster.parse(Source(ROSTER, "roster.csv"))
+    found = parse_roster(Source(ROSTER, "roster.csv"))
     assert [(s.id, s.name, s.email, s.section, s.handed_in) for s in found.students] == [
         ("s1", "Ann Lee", "ann@x.edu", "A", False), ("s2", "Jo Doe", "", "B", False)]
     for written in ("s1", "ANN@x.edu", "Ann Lee", "Lee, Ann", "leeann"):
@@ -343,7 +353,7 @@ def test_a_roster() -> None:
 def test_other_titles(text: str, tmp_path: Path) -> None:
     file = tmp_path / "roster.csv"
     file.write_text(text, encoding="utf-8")
-    (student,) = roster.open_roster(str(file)).students
+    (student,) = open_roster(str(file)).students
     assert (student.id, student.first_name, student.last_name) == ("s1", "Ann", "Lee")
 
 
@@ -352,7 +362,7 @@ def test_other_titles(text: str, tmp_path: Path) -> None:
     ("id,email\n,a\n", (2, 1)), ('id\n"s1\n', (2, 1))])
 def test_a_roster_that_is_wrong(text: str, place: tuple[int, int]) -> None:
     with pytest.raises(GradcliError) as caught:
-        roster.parse(Source(text, "roster.csv"))
+        parse_roster(Source(text, "roster.csv"))
     error = caught.value
     assert error.code == "E0735"
     assert error.source is not None
@@ -361,7 +371,7 @@ def test_a_roster_that_is_wrong(text: str, place: tuple[int, int]) -> None:
 
 
 def test_students_are_found_in_the_roster(tmp_path: Path, sheet: Sheet) -> None:
-    found = roster.parse(Source(ROSTER, "roster.csv"))
+    found = parse_roster(Source(ROSTER, "roster.csv"))
     write(tmp_path, {"leeann_12_34_hw.txt": "1a: a", "Jo Doe_5_assignsubmission_file_/a.txt":
                      "1a: b", "eve/answers.txt": "1a: c"})
     submissions = open_submissions(str(tmp_path), sheet, found)
@@ -377,7 +387,7 @@ def table(tmp_path: Path, text: str, sheet: Sheet, map: list[str] | None = None,
           student: str | None = None) -> Submissions:
     file = tmp_path / "responses.csv"
     file.write_text(text, encoding="utf-8")
-    return open_submissions(str(file), sheet, mapping=opening.mapping(map) if map else None,
+    return open_submissions(str(file), sheet, mapping=mapping(map) if map else None,
                             student_column=student)
 
 
@@ -479,14 +489,14 @@ def test_a_table_that_cannot_be_read(tmp_path: Path, sheet: Sheet) -> None:
     (b"\xfe\xff" + "1a: x".encode("utf-16-be"), "1a: x", "read as UTF-16"),
     (b"1a: x\xb2 \x96 1", "1a: x² – 1", "not UTF-8: read as Windows-1252"), (b"", "", None)])
 def test_encodings(data: bytes, text: str, remark: str | None) -> None:
-    assert texts.text(data) == (text, remark)
+    assert decoded_text(data) == (text, remark)
 
 
 @pytest.mark.parametrize("data", [
     b"1a: \0", b"\xff\xfe1", b"\x81", b"\xff\x01", b"\xff\xfe\0\0", bytes(range(1, 256))])
 def test_bytes_that_are_no_text(data: bytes) -> None:
     with pytest.raises(Unreadable):
-        texts.text(data)
+        decoded_text(data)
 
 
 def only(folder: Path, sheet: Sheet) -> Submission:
@@ -495,7 +505,7 @@ def only(folder: Path, sheet: Sheet) -> Submission:
 
 
 @pytest.mark.parametrize(("name", "data", "reason"), [
-    ("answers.txt", b"1a: x\0", "NUL"), ("answers.txt", b"1" * (texts.MAX_BYTES + 1), "64 KiB"),
+    ("answers.txt", b"1a: x\0", "NUL"), ("answers.txt", b"1" * (MAX_BYTES + 1), "64 KiB"),
     ("answers.json", b"{", "no JSON"), ("answers.csv", b'1a,"x', "no CSV"),
     ("answers.zip", b"PK", "not unpacked"), ("photo.jpg", b"\xff\xd8", ".jpg")])
 def test_a_file_that_cannot_be_read_is_no_blank(
@@ -541,7 +551,7 @@ def test_what_was_a_file_when_somebody_looked(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "b.txt")
     for name in ("a.txt", "b.txt", "c.txt", "."):
         with pytest.raises(Unreadable):
-            texts.read_bytes(str(tmp_path / name))
+            read_bytes(str(tmp_path / name))
 
 
 def test_names_that_are_no_text(tmp_path: Path, sheet: Sheet) -> None:

@@ -13,7 +13,7 @@ import pytest
 from transcripts import in_process
 
 from gradcli.base.errors import GradcliError, decode
-from gradcli.homework.handed_in.opening import open_submissions
+from gradcli.homework.handed_in.class_tables import open_submissions
 from gradcli.homework.sheets.formats import open_sheet, parse
 
 

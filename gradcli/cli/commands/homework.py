@@ -10,14 +10,13 @@ from gradcli.cli.commands.check import seed_of
 from gradcli.cli.commands.output import TERMINAL_DIGITS, Destination
 from gradcli.cli.environment import INTERRUPTED, OK, WRONG, write
 from gradcli.cli.options.homework import share
-from gradcli.homework.handed_in.opening import mapping, open_submissions
-from gradcli.homework.handed_in.roster import open_roster
+from gradcli.homework.handed_in.class_tables import mapping, open_submissions
+from gradcli.homework.handed_in.records import open_roster
 from gradcli.homework.marking.earlier import RESULTS, SavedRun
-from gradcli.homework.marking.folder import OutputFolder
 from gradcli.homework.marking.marks import class_marks
-from gradcli.homework.marking.results import read_results
+from gradcli.homework.marking.results import OutputFolder, read_results
 from gradcli.homework.reports.items import Stats
-from gradcli.homework.reports.notes import NOTES, summary
+from gradcli.homework.reports.outputs import NOTES, summary
 from gradcli.homework.run import RunOptions
 from gradcli.homework.run import run as run_class
 from gradcli.homework.sheets.formats import open_sheet
@@ -30,8 +29,7 @@ if TYPE_CHECKING:
 
     from gradcli.cli.environment import Environment
     from gradcli.cli.options.homework import ClassOptions
-    from gradcli.homework.handed_in.records import Submissions
-    from gradcli.homework.handed_in.roster import Roster
+    from gradcli.homework.handed_in.records import Roster, Submissions
     from gradcli.homework.marking.marks import Marks
     from gradcli.homework.run import RunSummary
     from gradcli.homework.sheets.sheet import Sheet

@@ -9,13 +9,12 @@ from math import prod
 from gradcli.base.errors import GradcliError, Source, error
 from gradcli.base.lazy import np
 from gradcli.formulas.rounding import UNIT, Values, error_of
-from gradcli.homework.checking import built, switches
+from gradcli.homework.checking import built
 from gradcli.homework.checking import pool as points
-from gradcli.homework.checking.compare import TINY, Side, half_unit
+from gradcli.homework.checking.compare import TINY, Side, chosen, half_unit, vanishing
 from gradcli.homework.checking.kinds import DERIVATIVE, KINDS
+from gradcli.homework.checking.pool import corner
 from gradcli.homework.checking.problem import Reference, refused, slope
-from gradcli.homework.checking.switches import corner
-from gradcli.homework.checking.zeros import chosen, vanishing
 from gradcli.lang.paper.ambiguous import first_mixed
 from gradcli.lang.paper.answer import read
 from gradcli.lang.paper.names import ProblemNames
@@ -372,8 +371,8 @@ def _with_enough_points(prepared: PreparedProblem) -> PreparedProblem:
         many = points.pool(reference, points.seed_number(
             prepared.seed, problem.id, problem.function), points.MANY)
         prepared = again(points.searched(problem, many, defined, prepared.random()))
-    found = switches.switches(formula, [*reference.functions, *nodes])
-    more = switches.more_points(prepared.values, found) if found else None
+    found = points.switches(formula, [*reference.functions, *nodes])
+    more = points.more_points(prepared.values, found) if found else None
     return prepared if more is None else again(more)
 
 

@@ -14,8 +14,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from gradcli.homework.checking.answered import Trial
     from gradcli.homework.checking.compare import Side
-    from gradcli.homework.checking.trial import Trial
 
 CLEAR = 100.0
 UNDEFINED = 0.02

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 
 from gradcli.base.errors import Diagnostic, GradcliError, Source
@@ -18,11 +19,12 @@ from gradcli.homework.handed_in.records import (
     Submission,
     Submissions,
     Unreadable,
+    decoded_text,
     fold,
+    read_bytes,
     short,
 )
-from gradcli.homework.handed_in.tables import JsonObject, typed
-from gradcli.homework.handed_in.texts import read_bytes, text
+from gradcli.homework.handed_in.texts import JsonObject, typed
 from gradcli.homework.sheets.cells import STUDENT, columns, delimiter, fitted, folded, records
 
 TYPE_CHECKING = False
@@ -30,9 +32,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import BinaryIO
 
-    from gradcli.homework.handed_in.roster import Roster
+    from gradcli.homework.handed_in.records import Roster
     from gradcli.homework.sheets.cells import SourceRow
     from gradcli.homework.sheets.sheet import Sheet
+
 
 LONG = {**STUDENT, "problem": ("problem id", "question", "question id", "exercise", "task"),
         "answer": ("response", "solution")}
@@ -59,7 +62,7 @@ def table_of(data: bytes, path: str, sheet: Sheet, roster: Roster | None,
              student_column: str | None, mapping: Mapping[str, str] | None) -> Submissions:
     """Parse the bytes of a CSV file of a class; parameters and errors are those of `open_table`."""
     try:
-        said, remark = text(data)
+        said, remark = decoded_text(data)
     except Unreadable as problem:
         raise unreadable(path, str(problem)) from None
     source = Source(said, path)
@@ -303,7 +306,7 @@ def _lines(of_class: ClassAnswers, file: BinaryIO, line: bytes, number: int) -> 
 def _line(of_class: ClassAnswers, line: bytes, number: int) -> None:
     student = None
     try:
-        said, _ = text(line)
+        said, _ = decoded_text(line)
         entry = json.loads(said, parse_int=str, parse_float=str, parse_constant=str,
                            object_pairs_hook=JsonObject)
         fields = dict(entry.pairs) if isinstance(entry, JsonObject) else {}
@@ -325,3 +328,54 @@ def _line(of_class: ClassAnswers, line: bytes, number: int) -> None:
     parsed = of_class.of(student, number)
     if parsed is not None:
         parsed.add(problem, answer, number)
+
+
+# --------------------------------------------------------------------------------------------------
+# Submissions of any form, by their path.
+
+LINES = (".ndjson", ".jsonl")
+TABLES = (".csv", ".tsv")
+
+
+def open_submissions(path: str, sheet: Sheet, roster: Roster | None = None, *,
+                     wide: bool = False, student_column: str | None = None,
+                     mapping: Mapping[str, str] | None = None, student_pattern: str | None = None,
+                     follow: bool = False, stdin: BinaryIO | None = None) -> Submissions:
+    """Open submissions: a folder, a table of the class (`wide`, or by the name of the file),
+    NDJSON, one student's file, or for the path "-" a table or NDJSON on `stdin`.
+
+    student_column, mapping: see `class_tables.open_table`. student_pattern: a regular expression
+    that finds the student in a path below the folder.
+
+    Raises E0730 to E0734.
+    """
+    if path == "-" and stdin is not None:
+        return open_stdin(stdin, sheet, roster, student_column=student_column, mapping=mapping)
+    ending = os.path.splitext(path)[1].lower()
+    if wide or (ending in TABLES and not os.path.isdir(path)):
+        return open_table(path, sheet, roster, student_column=student_column, mapping=mapping)
+    if ending in LINES and not os.path.isdir(path):
+        return open_lines(path, sheet, roster)
+    from gradcli.homework.handed_in import folder
+
+    if os.path.isfile(path):
+        return folder.single(path, sheet, follow)
+    whose = None
+    if student_pattern is not None:
+        from gradcli.homework.handed_in.folder import finder
+
+        whose = finder(student_pattern)
+    return folder.open_folder(path, sheet, roster, follow=follow, whose=whose)
+
+
+def mapping(texts: list[str]) -> dict[str, str]:
+    """Parse the texts of --map, `Question 1=1a`, to titles and problem ids. Raises E0733."""
+    found = {}
+    for said in texts:
+        title, equal, id = said.rpartition("=")
+        if not equal or not title.strip() or not id.strip():
+            raise GradcliError(Diagnostic(
+                "E0733", f"`{said}` is not a column and problem", source=Source(said, "--map"),
+                span=(0, len(said)), help='write --map "title of a column=id of a problem"'))
+        found[re.sub(r"\s+", " ", title).strip()] = id.strip()
+    return found

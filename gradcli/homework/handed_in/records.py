@@ -1,13 +1,20 @@
-"""Records of submissions: students, their answers while a file is read, and notes."""
+"""Records of submissions: students, the list of a class, answers while a file is read, notes, and
+bytes as text.
+"""
 
 from __future__ import annotations
 
+import os
 import re
-from unicodedata import normalize
+import stat
+from unicodedata import category, normalize
+
+from gradcli.base.errors import Diagnostic, GradcliError, Source
+from gradcli.homework.sheets.cells import columns, delimiter, records
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
 
 class Answer:
@@ -217,3 +224,185 @@ def short(text: str) -> str:
     """Return the beginning of a text, for a note."""
     bare = " ".join(text[:4 * SHOWN].split())
     return bare if len(bare) <= SHOWN else bare[:SHOWN - 1] + "…"
+
+
+# --------------------------------------------------------------------------------------------------
+# The list of a class, as a CSV file that names its columns.
+
+MAX_ROSTER = 32 * 1024 * 1024
+TITLES = {
+    "student_id": ("id", "student", "student number", "student no", "id number", "sis user id",
+                   "username", "user name", "login", "login id", "sis login id", "netid", "sid",
+                   "matriculation number", "matrikelnummer", "matrikelnr", "user id"),
+    "last_name": ("last", "lastname", "surname", "family name", "nachname", "name last"),
+    "first_name": ("first", "firstname", "given name", "forename", "vorname", "name first"),
+    "email": ("e mail", "mail", "email address", "e mail address", "e mail adresse"),
+    "section": ("sections", "group", "class", "course section", "gruppe"),
+    "name": ("full name", "fullname", "student name"),
+}
+
+
+class Roster:
+    """The students of a class, in the order of the list; none has handed in anything yet."""
+
+    __slots__ = ("_by", "students")
+
+    def __init__(self, students: Iterable[Student]) -> None:
+        self.students = list(students)
+        self._by: dict[str, dict[str, Student | None]] = {"id": {}, "email": {}, "name": {}}
+        for student in self.students:
+            self._enter("id", student.id, student)
+            self._enter("email", student.email.casefold(), student)
+            names = student.last_name, student.first_name
+            for name in {_letters("".join(names)), _letters("".join(reversed(names)))}:
+                self._enter("name", name, student)
+
+    def _enter(self, how: str, key: str, student: Student) -> None:
+        """Add a key of a student. Two students who share a key are found by neither."""
+        if key:
+            self._by[how][key] = None if key in self._by[how] else student
+
+    def find(self, written: str) -> Student | None:
+        """Return the student with a number, an e-mail address or a name, None if there is none."""
+        return (self._by["id"].get(written) or self._by["email"].get(written.casefold())
+                or self._by["name"].get(_letters(written)))
+
+
+def _letters(name: str) -> str:
+    """Return a name as Canvas writes it into names of files: small letters without marks."""
+    return "".join([c for c in normalize("NFKD", name).casefold()
+                    if category(c)[0] in "LN"])
+
+
+def open_roster(path: str) -> Roster:
+    """Read the roster in a CSV file. Raises E0735."""
+    try:
+        found, _ = decoded_text(read_bytes(path, MAX_ROSTER, follow=True))
+    except Unreadable as problem:
+        raise GradcliError(Diagnostic(
+            "E0735", f"cannot read the roster `{path}`: {problem}", source=Source("", path),
+            span=(0, 0), help="give a CSV file with the columns student_id,last_name,first_name,"
+            "email,section")) from None
+    return parse_roster(Source(found, path))
+
+
+def parse_roster(source: Source) -> Roster:
+    """Parse the text of a roster. Raises E0735 with all that is wrong."""
+    table = [record for record in records(source, delimiter(source.text), "E0735")
+             if not record.empty]
+    head = [cell.text for cell in table[0].cells] if table else []
+    known = columns(head, TITLES)
+    if "student_id" not in known and "email" in known:
+        known["student_id"] = known["email"]
+    if "student_id" not in known:
+        raise GradcliError(Diagnostic(
+            "E0735", "the roster has no column `student_id`", source=source,
+            span=table[0].span if table else (0, 0),
+            help="begin with the row student_id,last_name,first_name,email,section"))
+    students: dict[str, tuple[Student, tuple[int, int]]] = {}
+    wrong = []
+    for row in table[1:]:
+        cells = {name: row.cells[k].text.strip() if k < len(row.cells) else ""
+                 for name, k in known.items()}
+        place = row.cells[min(known["student_id"], len(row.cells) - 1)].span
+        student = _student(cells)
+        if not student.id and row.cells[0].text.strip().lower() == "points possible":
+            continue  # of an export of Canvas, which is a roster too
+        if not student.id:
+            wrong.append(Diagnostic("E0735", "this student has no `student_id`", source=source,
+                                    span=place, help="fill in the id, or delete the row"))
+        elif student.id in students:
+            wrong.append(Diagnostic(
+                "E0735", f"there are two students `{student.id}`", source=source, span=place,
+                related=[(students[student.id][1], "the first one")],
+                help="delete one of the rows"))
+        else:
+            students[student.id] = student, place
+    if wrong:
+        raise GradcliError(*wrong[:20])
+    return Roster([student for student, _ in students.values()])
+
+
+def _student(cells: dict[str, str]) -> Student:
+    last, first = cells.get("last_name", ""), cells.get("first_name", "")
+    if not last and not first:
+        before, comma, behind = cells.get("name", "").partition(",")
+        if comma:
+            last, first = before.strip(), behind.strip()
+        else:
+            first, _, last = before.strip().rpartition(" ")
+    return Student(cells["student_id"], last, first, cells.get("email", ""),
+                   cells.get("section", ""), handed_in=False)
+
+
+# --------------------------------------------------------------------------------------------------
+# Text decoded from bytes that may be anything.
+
+MAX_BYTES = 64 * 1024
+
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f]")
+
+
+def read_bytes(path: str, limit: int = MAX_BYTES, follow: bool = False) -> bytes:
+    """Read the bytes of a regular file. Raises `Unreadable`.
+
+    The name may stand for another file since it was listed: it is opened without following a link
+    and without waiting for a FIFO's other end, and checked once it is open.
+    """
+    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
+    flags |= getattr(os, "O_BINARY", 0) | (0 if follow else getattr(os, "O_NOFOLLOW", 0))
+    try:
+        handle = os.open(path, flags)
+    except (OSError, ValueError) as problem:
+        raise Unreadable(_reason(problem)) from None
+    try:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            raise Unreadable("not a regular file")
+        with open(handle, "rb", closefd=False) as file:
+            data = file.read(limit + 1)
+    except OSError as problem:
+        raise Unreadable(_reason(problem)) from None
+    finally:
+        os.close(handle)
+    if len(data) > limit:
+        raise Unreadable(f"larger than {limit // 1024:,} KiB")
+    return data
+
+
+def _reason(problem: Exception) -> str:
+    return (getattr(problem, "strerror", None) or str(problem)).lower()
+
+
+def decoded_text(data: bytes) -> tuple[str, str | None]:
+    r"""Return the text, and a remark on its encoding if it is not UTF-8. Line ends are \n.
+
+    A byte order mark identifies UTF-16. All else must look like a text of Windows-1252. Raises
+    `Unreadable`.
+    """
+    remark = None
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        try:
+            found, remark = data.decode("utf-16"), "read as UTF-16"
+        except UnicodeDecodeError:
+            raise Unreadable("begins as UTF-16, but is none") from None
+        if "\0" in found:
+            raise Unreadable("not a text: it holds a NUL character")
+    elif b"\0" in data:
+        raise Unreadable("not a text: it holds a NUL byte")
+    else:
+        try:
+            found = data.decode("utf-8-sig")
+        except UnicodeDecodeError:
+            found, remark = _windows(data), "not UTF-8: read as Windows-1252"
+    return found.replace("\r\n", "\n").replace("\r", "\n"), remark
+
+
+def _windows(data: bytes) -> str:
+    try:
+        found = data.decode("cp1252")
+    except UnicodeDecodeError:
+        raise Unreadable("not a text: neither UTF-8 nor Windows-1252") from None
+    if _CONTROL.search(found):
+        raise Unreadable("not a text: it holds control characters, and is not UTF-8")
+    return found

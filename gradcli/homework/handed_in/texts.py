@@ -1,81 +1,29 @@
-"""Text decoded from bytes that may be anything, and the answers in it."""
+"""The answers in the text of one file: lines, pages, tables and JSON; and whose the file is."""
 
 from __future__ import annotations
 
 import html
-import os
+import json
 import re
-import stat
 
-from gradcli.homework.handed_in.records import WORD, Ids, Parsed, Unreadable, short
+from gradcli.base.errors import GradcliError, Source
+from gradcli.homework.handed_in.records import (
+    WORD,
+    ClassTable,
+    Ids,
+    Parsed,
+    Unreadable,
+    short,
+)
+from gradcli.homework.sheets.cells import STUDENT, columns, delimiter, fitted, records
 from gradcli.lang.paper.left import formula_lines
 
-MAX_BYTES = 64 * 1024
-_CONTROL = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f]")
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from typing import Any
 
-
-def read_bytes(path: str, limit: int = MAX_BYTES, follow: bool = False) -> bytes:
-    """Read the bytes of a regular file. Raises `Unreadable`.
-
-    The name may stand for another file since it was listed: it is opened without following a link
-    and without waiting for a FIFO's other end, and checked once it is open.
-    """
-    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
-    flags |= getattr(os, "O_BINARY", 0) | (0 if follow else getattr(os, "O_NOFOLLOW", 0))
-    try:
-        handle = os.open(path, flags)
-    except (OSError, ValueError) as problem:
-        raise Unreadable(_reason(problem)) from None
-    try:
-        if not stat.S_ISREG(os.fstat(handle).st_mode):
-            raise Unreadable("not a regular file")
-        with open(handle, "rb", closefd=False) as file:
-            data = file.read(limit + 1)
-    except OSError as problem:
-        raise Unreadable(_reason(problem)) from None
-    finally:
-        os.close(handle)
-    if len(data) > limit:
-        raise Unreadable(f"larger than {limit // 1024:,} KiB")
-    return data
-
-
-def _reason(problem: Exception) -> str:
-    return (getattr(problem, "strerror", None) or str(problem)).lower()
-
-
-def text(data: bytes) -> tuple[str, str | None]:
-    r"""Return the text, and a remark on its encoding if it is not UTF-8. Line ends are \n.
-
-    A byte order mark identifies UTF-16. All else must look like a text of Windows-1252. Raises
-    `Unreadable`.
-    """
-    remark = None
-    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        try:
-            found, remark = data.decode("utf-16"), "read as UTF-16"
-        except UnicodeDecodeError:
-            raise Unreadable("begins as UTF-16, but is none") from None
-        if "\0" in found:
-            raise Unreadable("not a text: it holds a NUL character")
-    elif b"\0" in data:
-        raise Unreadable("not a text: it holds a NUL byte")
-    else:
-        try:
-            found = data.decode("utf-8-sig")
-        except UnicodeDecodeError:
-            found, remark = _windows(data), "not UTF-8: read as Windows-1252"
-    return found.replace("\r\n", "\n").replace("\r", "\n"), remark
-
-
-def _windows(data: bytes) -> str:
-    try:
-        found = data.decode("cp1252")
-    except UnicodeDecodeError:
-        raise Unreadable("not a text: neither UTF-8 nor Windows-1252") from None
-    if _CONTROL.search(found):
-        raise Unreadable("not a text: it holds control characters, and is not UTF-8")
-    return found
+    from gradcli.homework.sheets.cells import SourceRow
 
 
 # --------------------------------------------------------------------------------------------------
@@ -202,3 +150,205 @@ def _pieces(page: str) -> list[tuple[bool, str, str]]:
         start = at = end + 1
     found.append((closing, name, page[start:]))
     return found
+
+
+# --------------------------------------------------------------------------------------------------
+# Answers in a table or in JSON.
+
+TITLES = {"problem": ("id", "question", "exercise", "task", "problem id", "question id", "aufgabe"),
+          "answer": ("response", "solution", "antwort")}
+
+
+def csv_answers(text: str, ids: Ids) -> Parsed:
+    """Parse CSV: two columns `problem,answer`, with or without these titles; or a row of ids with a
+    row of answers below. An answer with commas and without quotes is taken as one. Raises
+    `Unreadable`, `ClassTable` where a column names several students.
+    """
+    source = Source(text)
+    parsed = Parsed(ids)
+    separator = delimiter(text)
+    try:
+        table = [record for record in records(source, separator, "E0709") if not record.empty]
+    except GradcliError as failure:
+        line = source.position(failure.span[0])[0] if failure.span else 0
+        raise Unreadable(f"no CSV: {failure.message}, in line {line}") from None
+    if not table:
+        return parsed
+    titles = [cell.text for cell in table[0].cells]
+
+    def in_columns(row: SourceRow, last: int | None) -> list[str]:
+        try:
+            return fitted(row, len(titles), source, last, "E0709")
+        except GradcliError as failure:
+            line = source.position(row.start)[0]
+            raise Unreadable(f"{failure.message}, in line {line}") from None
+
+    known = columns(titles, TITLES)
+    long = "problem" in known and "answer" in known
+    whose = columns(titles, STUDENT).get("student")
+    if long and whose == known["problem"]:      # `id` is a title of either
+        whose = None
+    if whose is not None and (long or any(map(ids.find, titles))):
+        parsed.student = one_student([row.cells[whose].text for row in table[1:]
+                                      if whose < len(row.cells)])
+    if long:
+        for row in table[1:]:
+            cells = in_columns(row, known["answer"])
+            parsed.add(cells[known["problem"]], cells[known["answer"]],
+                       source.position(row.start)[0])
+    elif len(table) == 2 and len(titles) > 1 and sum(
+            [ids.find(t) is not None for t in titles]) > len(titles) // 2:
+        line = source.position(table[1].start)[0]
+        for title, answer in zip(titles, in_columns(table[1], None), strict=True):
+            parsed.add(title, answer, line)
+    else:
+        for row in table:
+            first, *rest = [cell.text for cell in row.cells]
+            parsed.add(first, separator.join(rest), source.position(row.start)[0])
+    return parsed
+
+
+def json_answers(text: str, ids: Ids) -> Parsed:
+    """Parse {"1a": "2x"}, {"student": "s1", "answers": {...}} or [{"problem": "1a", "answer":
+    "2x"}].
+
+    Numbers are kept as they are typed; lists are vectors. Raises `Unreadable`.
+    """
+    try:
+        return _of_document(text, ids, json.loads(
+            text, parse_int=str, parse_float=str, parse_constant=str, object_pairs_hook=JsonObject))
+    except RecursionError:
+        raise Unreadable("no JSON: brackets are nested too deeply") from None
+    except ValueError as problem:
+        raise Unreadable(f"no JSON: {str(problem)[:100]}") from None
+
+
+READERS: dict[str, Callable[[str, Ids], Parsed]] = {
+    ".csv": csv_answers, ".tsv": csv_answers, ".json": json_answers}
+
+
+def _of_document(text: str, ids: Ids, document: Any) -> Parsed:
+    parsed = Parsed(ids)
+    if isinstance(document, JsonObject):
+        named = dict(document.pairs)
+        if isinstance(named.get("student"), str):
+            parsed.student = named["student"]
+        inner = named.get("answers")
+        if isinstance(inner, (JsonObject, list)):
+            document = inner
+    if isinstance(document, JsonObject):
+        for id, answer in document.pairs:
+            if id != "student" or ids.find(id) is not None:
+                parsed.add(id, typed(answer), _line(text, id))
+    elif isinstance(document, list):
+        objects = [dict(entry.pairs) if isinstance(entry, JsonObject) else {} for entry in document]
+        names = [fields["student"] for fields in objects if isinstance(fields.get("student"), str)]
+        parsed.student = one_student(names) or parsed.student
+        for fields in objects:
+            if not isinstance(fields.get("problem"), str) or "answer" not in fields:
+                raise Unreadable('no answers: write [{"problem": "1a", "answer": "2x"}]')
+            parsed.add(fields["problem"], typed(fields["answer"]), None)
+    else:
+        raise Unreadable('no answers: write {"1a": "2x"}')
+    return parsed
+
+
+def one_student(names: Iterable[str]) -> str | None:
+    """Return the one name of a student; None if nobody is named. Raises `ClassTable`."""
+    several = list(dict.fromkeys([name.strip() for name in names if name.strip()]))
+    if len(several) > 1:
+        raise ClassTable(f"it holds answers of several students: {short(several[0])},"
+                         f" {short(several[1])}{', ...' if several[2:] else ''}")
+    return several[0] if several else None
+
+
+class JsonObject:
+    """A JSON object with all its keys, repeated ones too."""
+
+    __slots__ = ("pairs",)
+
+    def __init__(self, pairs: list[tuple[str, Any]]) -> None:
+        self.pairs = pairs
+
+
+def typed(answer: Any) -> str:
+    """Return an answer as text: an object is no answer, but shown as one that cannot be read."""
+    if answer is None or isinstance(answer, bool):
+        return "" if answer is None else str(answer).lower()
+    if isinstance(answer, list):
+        return f"[{', '.join([typed(part) for part in answer])}]"
+    if isinstance(answer, JsonObject):
+        return f"{{{', '.join([f'{name}: {typed(part)}' for name, part in answer.pairs])}}}"
+    return str(answer)
+
+
+def _line(text: str, id: str) -> int | None:
+    at = text.find(json.dumps(id))
+    return text.count("\n", 0, at) + 1 if at >= 0 else None
+
+
+# --------------------------------------------------------------------------------------------------
+# Whose a file is, by its path: the shapes that learning management systems write.
+#
+# alice/answers.txt                               a folder for each student
+# submitted/alice/hw3/answers.txt                 nbgrader: step, student, assignment
+# Ann Lee_1234_assignsubmission_file_/hw3.txt     Moodle, and ..._onlinetext_/onlinetext.html
+# leeann_LATE_12_34_hw3.txt                       Canvas: name, LATE, user, submission, file
+# alice.txt                                       one file each
+
+MOODLE = re.compile(r"([^/]{1,200}?)_(\d{1,12})_assignsubmission_(?:file|onlinetext)(?:_.*)?")
+CANVAS = re.compile(r"([^/_]{1,200})(_LATE)?_(\d{1,12})_(\d{1,12})_(.+)", re.DOTALL)
+STEPS = ("submitted", "source", "release", "autograded", "feedback")
+# What nbgrader and operating systems put beside what students hand in.
+IGNORED = re.compile(r"(?:.*/)?(?:\.[^/]*|timestamp\.txt|Thumbs\.db|desktop\.ini|__MACOSX/.*)",
+                     re.DOTALL)
+
+
+class Owner:
+    """The owner of a file, by its path.
+
+    key: equal for all files of a student.
+    id: the student's.
+    lms: the number that the system gave.
+    late: whether the system says so.
+    attempt: later ones count.
+    rest: the path below the part that names the student.
+    shape: "moodle", "canvas", "folder", "file" or "pattern".
+    """
+
+    __slots__ = ("attempt", "id", "late", "lms", "rest", "shape")
+
+    def __init__(self, shape: str, id: str, rest: str, *, lms: str = "", late: bool = False,
+                 attempt: int = 0) -> None:
+        self.shape = shape
+        self.id = id
+        self.rest = rest
+        self.lms = lms
+        self.late = late
+        self.attempt = attempt
+
+    @property
+    def key(self) -> tuple[str, str]:
+        return self.id, self.lms
+
+
+def owner(path: str, in_steps: bool) -> Owner | None:
+    """Return the owner of the file at a path, from the folder of all with / between names; None
+    where it belongs to no student. in_steps: whether the first name is one of nbgrader's steps.
+    """
+    parts = path.split("/")
+    for k, part in enumerate(parts):
+        found = MOODLE.fullmatch(part)
+        if found:
+            return Owner("moodle", found[1], "/".join(parts[k + 1:]) or part, lms=found[2])
+    if in_steps:
+        if parts[0] != STEPS[0] or len(parts) < 3:
+            return None
+        parts = parts[1:]
+    if len(parts) > 1:
+        return Owner("folder", parts[0], "/".join(parts[1:]))
+    found = CANVAS.fullmatch(parts[0])
+    if found:
+        return Owner("canvas", found[1], found[5], lms=found[3], late=found[2] is not None,
+                     attempt=int(found[4]))
+    return Owner("file", parts[0].rpartition(".")[0] or parts[0], parts[0])

@@ -33,8 +33,7 @@ if TYPE_CHECKING:
     from typing import Any, BinaryIO, Self
 
     from gradcli.homework.checking.problem import Problem
-    from gradcli.homework.marking.folder import OutputFolder
-    from gradcli.homework.marking.results import Result
+    from gradcli.homework.marking.results import OutputFolder, Result
 
 
 RESULTS = "results.ndjson"

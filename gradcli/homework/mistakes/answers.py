@@ -5,8 +5,8 @@ from __future__ import annotations
 from gradcli.base.errors import GradcliError
 from gradcli.base.lazy import np
 from gradcli.formulas.rounding import error_of
+from gradcli.homework.checking.pool import corner
 from gradcli.homework.checking.problem import slope
-from gradcli.homework.checking.switches import corner
 from gradcli.homework.mistakes.derivation import BETWEEN, LEFT, SITE, WHOLE, Explanation
 from gradcli.homework.mistakes.rules import RARE
 from gradcli.homework.mistakes.sample import EXACT, LEAST, RTOL, evaluated, near, rows, taken
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
-    from gradcli.homework.checking.trial import Trial
+    from gradcli.homework.checking.answered import Trial
     from gradcli.homework.mistakes.derivation import AnswerDerivation
     from gradcli.homework.mistakes.sample import AnswerComponent, Sample
 

@@ -17,12 +17,14 @@ from gradcli.homework.mistakes.derivation import (
     WHOLE,
     AnswerDerivation,
     Explanation,
+    Steps,
     confidence,
+    node_of,
+    pair,
     ranked,
 )
 from gradcli.homework.mistakes.sample import LEAST, ROUGH, AnswerComponent, Sample, near
 from gradcli.homework.mistakes.sentences import other_brackets, other_names, sentence
-from gradcli.homework.mistakes.steps import Steps, node_of, pair
 from gradcli.homework.mistakes.whole import (
     in_degrees,
     misread,
@@ -36,9 +38,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any, TypeVar
 
+    from gradcli.homework.checking.answered import Trial
     from gradcli.homework.checking.prepared import PreparedProblem
-    from gradcli.homework.checking.trial import Trial
-    from gradcli.homework.mistakes.steps import Pair
+    from gradcli.homework.mistakes.derivation import Pair
     from gradcli.lang.paper.answer import Reading
 
     Made = TypeVar("Made")

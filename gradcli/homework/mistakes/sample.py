@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gradcli.formulas.nodes import Formula
+    from gradcli.homework.checking.answered import Trial
     from gradcli.homework.checking.prepared import PreparedProblem
-    from gradcli.homework.checking.trial import Trial
 
 SIZE = 40
 LEAST = 12
@@ -203,7 +203,7 @@ class AnswerComponent:
 
 def _rounding(trial: Trial, c: int) -> tuple[float, int]:
     """Return half a unit of the last decimal place that was typed, and the number of digits."""
-    from gradcli.homework.checking.trial import components
+    from gradcli.homework.checking.answered import components
 
     found = digits(components(trial)[c])
     if found is None or found[1] <= 0:

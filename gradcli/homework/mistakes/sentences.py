@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gradcli.formulas.nodes import Formula
+    from gradcli.homework.checking.answered import Trial
     from gradcli.homework.checking.prepared import PreparedProblem
     from gradcli.homework.checking.problem import Reference
-    from gradcli.homework.checking.trial import Trial
     from gradcli.homework.mistakes.derivation import AnswerDerivation
     from gradcli.homework.mistakes.sample import Sample
     from gradcli.lang.paper.answer import Reading
