@@ -324,10 +324,6 @@ def _pooled(x: Any, size: Shape, attributes: Mapping[str, Any]) -> Any:
     return np.reshape(windows, (*windows.shape[:-len(size)], math.prod(size)))
 
 
-def _pool_max(cores: Sequence[int], x: Any, size: Shape, **attributes: Any) -> Any:
-    return np.max(_pooled(x, size, attributes), axis=-1)
-
-
 def _pool_take(cores: Sequence[int], t: Any, x: Any, size: Shape, **attributes: Any) -> Any:
     first = np.argmax(_pooled(x, size, attributes), axis=-1)[..., None]
     values = _pooled(t, size, attributes)
@@ -358,7 +354,9 @@ pool_max = general(
     lambda g, ans, x, size, strides, dilations, pads: pool_put(
         g, x, **_windows_of(size, strides, dilations, pads)),
     jvp=lambda tangents, ans, x, **windows: pool_take(tangents[0], x, **windows),
-    attributes=SIZED, arrays=_pool_max, samples=REAL[:1], kink=_tied,
+    attributes=SIZED,
+    arrays=lambda cores, x, size, **attributes: np.max(_pooled(x, size, attributes), axis=-1),
+    samples=REAL[:1], kink=_tied,
     kinks="a tie goes to the first element of the window", doc="the largest element of windows",
     internal=True, traits="ordering", complex_form="picked")
 pool_take = linear(

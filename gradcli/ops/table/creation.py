@@ -62,10 +62,6 @@ def _recorded(x: Any) -> bool:
     return hasattr(x, "__gradcli_apply__")
 
 
-def _logspace(start: Any, stop: Any, num: Any = 50, base: Any = 10.0) -> Any:
-    return power(base, _linspace(start, stop, num))
-
-
 def _geomspace(start: Any, stop: Any, num: Any = 50) -> Any:
     """Return start*(stop/start)^t, with both ends exact."""
     a, b = (getattr(x, "value", x) for x in (start, stop))
@@ -222,8 +218,11 @@ linspace = composite("linspace", "", _linspace, attributes={"num": 50.0},
                      doc="linspace(a, b, n): n points from a to b, both included")
 arange = composite("arange", "", _arange, attributes={"stop": None, "step": 1.0},
                    doc="arange(a, b, step): from a up to b, b not included")
-logspace = composite("logspace", "", _logspace, attributes={"num": 50.0, "base": 10.0},
-                     doc="logspace(0, 3, 4): powers of the base 10, here 1, 10, 100, 1000")
+logspace = composite(
+    "logspace", "",
+    lambda start, stop, num=50, base=10.0: power(base, _linspace(start, stop, num)),
+    attributes={"num": 50.0, "base": 10.0},
+    doc="logspace(0, 3, 4): powers of the base 10, here 1, 10, 100, 1000")
 geomspace = composite("geomspace", "", _geomspace, attributes={"num": 50.0},
                       doc="geomspace(1, 1000, 4): points with equal ratios, ends included")
 tri = composite("tri", "", _tri, attributes={"m": None, "k": 0.0},

@@ -223,10 +223,6 @@ def _float_power(x: Any, y: Any) -> Any:
                    for v in (x, y)])
 
 
-def _ldexp(x: float, n: float) -> float:
-    return math.ldexp(x, int(n)) if n % 1 == 0 else math.nan
-
-
 def _ldexp_array(x: Any, n: Any) -> Any:
     # No float has an exponent beyond 2200; a larger one would not fit NumPy's integer.
     whole = np.equal(np.remainder(n, 1), 0)
@@ -240,7 +236,8 @@ float_power = composite(
     doc="x to the power y in 64 bits, whatever the types")
 ldexp = elementwise(
     "ldexp", "x n", lambda x, n, ans: ldexp(1.0, n), None, roles=("data", "index"),
-    floats=_ldexp, arrays=_ldexp_array, samples=((-3.0, 3.0), (-4.0, 4.0)),
+    floats=lambda x, n: math.ldexp(x, int(n)) if n % 1 == 0 else math.nan,
+    arrays=_ldexp_array, samples=((-3.0, 3.0), (-4.0, 4.0)),
     latex=r"{0} \cdot 2^{{{1}}}", domain="n whole", doc="x * 2^n for a whole n",
     traits="in_pieces growing", complex_form=lambda x, n: x * np.exp2(n),
     reference="x * mpf(2) ** int(n)")

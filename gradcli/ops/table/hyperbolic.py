@@ -44,10 +44,6 @@ def _sech(x: float) -> float:
     return 2.0 * half * half
 
 
-def _csch(x: float) -> float:
-    return 1 / math.sinh(x) if abs(x) < FAR else math.copysign(_sech(x), x)
-
-
 def _sech_array(x: Any) -> Any:
     if np.iscomplexobj(x):
         return 1 / np.cosh(x)
@@ -115,7 +111,8 @@ sech = elementwise(
     traits="vanishing never_zero even positive", whole={0: 1}, names="sympy", complex_form="arrays")
 csch = elementwise(
     "csch", "x", lambda x, ans: -(ans * coth(x)), aliases="cosech",
-    floats=_csch, arrays=_csch_array, samples=POSITIVE,
+    floats=lambda x: 1 / math.sinh(x) if abs(x) < FAR else math.copysign(_sech(x), x),
+    arrays=_csch_array, samples=POSITIVE,
     latex=r"\operatorname{{csch}}\left({0}\right)", domain="x != 0", doc="1/sinh(x)",
     traits="vanishing never_zero never_flat odd", names="sympy", complex_form="arrays")
 coth = elementwise(

@@ -159,23 +159,14 @@ matmul = bilinear(
     "matmul", "a b", _left, _right, prepare=_prepare, arrays=_matmul, samples=REAL,
     latex=r"{0} {1}", doc="product of vectors and matrices, stacked as in NumPy", traits="growing",
     names="numpy")
-
-
-def _dot(x: Any, y: Any) -> Any:
-    return matmul(x, y) if shape_of(x) and shape_of(y) else multiply(x, y)
-
-
-dot = composite("dot", "x y", _dot, aliases="inner vdot", samples=REAL,
-                latex=r"{0} \cdot {1}", doc="inner product of vectors; product of matrices",
-                names="numpy")
-
-
-def _outer(x: Any, y: Any) -> Any:
-    return multiply(reshape(x, shape=(-1, 1)), reshape(y, shape=(1, -1)))
-
-
-outer = composite("outer", "x y", _outer, samples=REAL, latex=r"{0} \otimes {1}",
-                  doc="all products of an element of x and one of y", names="numpy")
+dot = composite(
+    "dot", "x y", lambda x, y: matmul(x, y) if shape_of(x) and shape_of(y) else multiply(x, y),
+    aliases="inner vdot", samples=REAL, latex=r"{0} \cdot {1}",
+    doc="inner product of vectors; product of matrices", names="numpy")
+outer = composite(
+    "outer", "x y", lambda x, y: multiply(reshape(x, shape=(-1, 1)), reshape(y, shape=(1, -1))),
+    samples=REAL, latex=r"{0} \otimes {1}", doc="all products of an element of x and one of y",
+    names="numpy")
 
 
 def _matvec(a: Any, x: Any) -> Any:

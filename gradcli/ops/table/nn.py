@@ -101,10 +101,6 @@ def _logcosh_array(x: Any) -> Any:
         size + np.log1p(np.exp(-2.0 * size)) - LN2), x)
 
 
-def _gelu_array(x: Any) -> Any:
-    return 0.5 * x * erfc(-x * 0.7071067811865476)
-
-
 # The slope is s(1-s), whose own derivative s(1-s)(1-2s) would cancel near 0; that of sech does not.
 sigmoid = elementwise(
     "sigmoid", "x", lambda x, ans: square(0.5 * sech(0.5 * x)), aliases="logistic expit",
@@ -198,7 +194,8 @@ gelu_erf = elementwise(
     "gelu_erf", "x",
     lambda x, ans: 0.5 * erfc(-0.7071067811865476 * x)
     + 0.3989422804014327 * x * exp(-0.5 * square(x)),
-    floats=lambda x: 0.5 * x * math.erfc(-0.7071067811865476 * x), arrays=_gelu_array,
+    floats=lambda x: 0.5 * x * math.erfc(-0.7071067811865476 * x),
+    arrays=lambda x: 0.5 * x * erfc(-x * 0.7071067811865476),
     samples=REAL, latex=r"\operatorname{{gelu}}\left({0}\right)",
     doc="x times the normal distribution function at x (Hendrycks and Gimpel 2016), exact form",
     complex_form="gelu_erf", reference="x * mp.ncdf(x)")

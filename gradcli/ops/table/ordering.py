@@ -119,10 +119,6 @@ def _percentile(x: Any, q: Any = 50.0, axis: Any = None, keepdims: Any = False) 
     return _ranked("percentile", x, array_of(q) / 100.0, axis, keepdims)
 
 
-def _median(x: Any, axis: Any = None, keepdims: Any = False) -> Any:
-    return _ranked("median", x, np.asarray(0.5), axis, keepdims)
-
-
 def _ranked(name: str, x: Any, q: Any, axis: Any, keepdims: Any) -> Any:
     """Interpolate between the two sorted elements around rank q*(n - 1), as NumPy's `linear`.
 
@@ -172,7 +168,9 @@ def _ranked(name: str, x: Any, q: Any, axis: Any, keepdims: Any) -> Any:
 
 RANKED = {"axis": None, "keepdims": False}
 median = composite(
-    "median", "x", _median, attributes=RANKED, samples=REAL,
+    "median", "x",
+    lambda x, axis=None, keepdims=False: _ranked("median", x, np.asarray(0.5), axis, keepdims),
+    attributes=RANKED, samples=REAL,
     kinks="ties keep their order",
     doc="the middle element over axes, or the mean of the two in the middle")
 quantile = composite(

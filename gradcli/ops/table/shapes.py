@@ -322,10 +322,6 @@ stack = linear(
 # --- batch axes, for recorded Jacobians -------------------------------------------------------
 
 
-def _sum_batch(cores: Sequence[int], x: Any, at: int, count: int) -> Any:
-    return np.sum(x, axis=tuple(range(at, at + count)))
-
-
 def _spread(cores: Sequence[int], x: Any, at: int, lengths: Shape) -> Any:
     shape = shape_of(x)
     wide = np.reshape(x, shape[:at] + (1,) * len(lengths) + shape[at:])
@@ -341,7 +337,8 @@ sum_batch = linear(
     "sum_batch", "x",
     lambda g, ans, x, at, count: spread(
         g, at=at + _moved(g, ans), lengths=shape_of(x.value)[at:at + count]),
-    attributes={"at": 0, "count": 0}, batching="sum", arrays=_sum_batch, samples=REAL,
+    attributes={"at": 0, "count": 0}, batching="sum",
+    arrays=lambda cores, x, at, count: np.sum(x, axis=tuple(range(at, at + count))), samples=REAL,
     doc="the sum over batch axes", internal=True)
 spread = linear(
     "spread", "x",

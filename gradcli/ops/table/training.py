@@ -97,10 +97,6 @@ sparse_softmax_cross_entropy = composite(
     doc="-log_softmax(logits) at the class that each label names, counted from 0")
 
 
-def _sigmoid_cross_entropy(labels: Any, logits: Any) -> Any:
-    return _weighted(labels, logits, 1.0)
-
-
 def _weighted(labels: Any, logits: Any, pos_weight: Any) -> Any:
     # Two terms of one sign for labels from 0 to 1, each exact in its tail.
     positive = multiply(multiply(pos_weight, labels), softplus(negative(logits)))
@@ -108,7 +104,7 @@ def _weighted(labels: Any, logits: Any, pos_weight: Any) -> Any:
 
 
 sigmoid_cross_entropy = composite(
-    "sigmoid_cross_entropy", "labels logits", _sigmoid_cross_entropy,
+    "sigmoid_cross_entropy", "labels logits", lambda labels, logits: _weighted(labels, logits, 1.0),
     aliases="sigmoid_cross_entropy_with_logits", samples=PAIR,
     doc="-labels*log(sigmoid(logits)) - (1 - labels)*log(1 - sigmoid(logits)), element by element")
 weighted_cross_entropy = composite(
