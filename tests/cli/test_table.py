@@ -19,6 +19,7 @@ from gradcli.cli.main import run
 from gradcli.cli.options import commands, find
 from gradcli.cli.options.questions import QuestionOptions
 from gradcli.cli.plain_argv import read
+from gradcli.render.layouts.calculus import PAGES
 
 COMMANDS = [row.name for row in commands()]
 
@@ -56,7 +57,7 @@ def test_a_question_takes_the_options_of_its_row(name: str) -> None:
     own = {one.name for one in row.options} - set(QuestionOptions.fields())
     first, *others = inspect.signature(asked).parameters
     assert (first, set(others)) == ("ask", own)
-    assert callable(import_module(f"gradcli.render.layouts.{row.layout}").pages)
+    assert name in (*PAGES, "verify")
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -828,7 +828,7 @@ def test_a_pair_has_one_correlation() -> None:
 NEW = ("gradcli.questions.calculus", "gradcli.questions.verify.verify",
        "gradcli.cli.options.calculus",
        "gradcli.cli.commands.answer",
-       "gradcli.render.layouts.calculus", "gradcli.render.layouts.verify")
+       "gradcli.render.layouts.calculus")
 
 
 @pytest.mark.parametrize("arguments", [

@@ -21,16 +21,18 @@ if TYPE_CHECKING:
     from gradcli.cli.options.programs import DeriveOptions, StepsOptions
     from gradcli.lang.running.program import Program
     from gradcli.questions.plain_data import Answer
+    from gradcli.render.layouts.targets import TargetPage
 
 
 def run(options: QuestionOptions, environment: Environment) -> int:
-    """Put the question of the row and show it with the layout of the row; 1 if a check failed or a
+    """Put the question of the row and show it with its layout; 1 if a check failed or a
     method did not converge.
 
     The question is given a `Question`, and by name those options that a `Question` does not know.
     """
     row = options.command
-    ask = _function(f"questions.{row.question}")
+    module, _, name = row.question.rpartition(".")
+    ask = getattr(__import__(f"gradcli.questions.{module}", fromlist=[name]), name)
     own = [one.name for one in row.options if one.name not in QuestionOptions.fields()]
 
     def work(program: Program, options: QuestionOptions) -> tuple[Answer, dict[str, Any]]:
@@ -45,13 +47,6 @@ def run(options: QuestionOptions, environment: Environment) -> int:
         result.get("converged") is False for result in answer["results"]) else OK
 
 
-def _function(path: str) -> Callable[..., Any]:
-    """Return a function of the package, which is imported when its command runs."""
-    module, _, name = path.rpartition(".")
-    found: Callable[..., Any] = getattr(__import__(f"gradcli.{module}", fromlist=[name]), name)
-    return found
-
-
 def _show(answer: Answer, at: dict[str, Any], options: QuestionOptions, environment: Environment
           ) -> None:
     """Print an answer, a page for each target. at: the point."""
@@ -63,8 +58,11 @@ def _show(answer: Answer, at: dict[str, Any], options: QuestionOptions, environm
         options.digits if destination.format in DOCUMENTS else None)
     moving = {name.partition("[")[0] for result in answer["results"]
               for name in result.get("at", ())}
-    pages = [] if destination.format in ("json", "ndjson") else _function(
-        f"render.layouts.{options.command.layout}.pages")(
+    pages: list[TargetPage] = []
+    if destination.format not in ("json", "ndjson"):
+        from gradcli.render.layouts import calculus
+
+        pages = calculus.pages(
             answer, digits, verbose=options.verbose > 0,
             held={name: value for name, value in at.items() if name not in moving})
     destination.write(answer, pages, whole=not destination.to_terminal or options.verbose > 0)

@@ -3,7 +3,7 @@
 One row feeds both readers of a command line: `cli.plain_argv`, which starts in no time and takes
 only the plain form, and `cli.app`, the Typer application, which takes everything else and writes
 all help and all usage errors; manual pages, completion and the list in docs/README.md are made of
-it, too. A new command is a row, the question and the layout that the row names, and a schema.
+it, too. A new command is a row, the question that the row names, its layout, and a schema.
 """
 
 from __future__ import annotations
@@ -66,22 +66,19 @@ def argument(help: str) -> Any:
 class Command:
     """A row of the table: what a command is for, the class of its options and which of them it
     takes, by name; the function of `cli.commands` that runs it, as "module.function"; examples.
-    layout: the module of `render.layouts` that shows the answer of `question`, a function of
-    `questions`, where these say it all.
+    question: the function of `questions` that answers, where that and its layout say it all.
     """
 
-    __slots__ = ("arguments", "examples", "kind", "layout", "name", "options", "question", "run",
-                 "summary")
+    __slots__ = ("arguments", "examples", "kind", "name", "options", "question", "run", "summary")
 
     def __init__(self, name: str, summary: str, kind: type[Options], takes: str, run: str,
-                 *examples: str, question: str = "", layout: str = "") -> None:
+                 *examples: str, question: str = "") -> None:
         self.name = name
         self.summary = summary
         self.kind = kind
         self.run = run
         self.examples = examples
         self.question = question
-        self.layout = layout
         fields = kind.fields()
         taken = [fields[word] for word in takes.split()]
         self.arguments = [one for one in taken if not one.flags]

@@ -74,19 +74,18 @@ class CalculusOptions(QuestionOptions):
         return None
 
 
-def _row(name: str, summary: str, own: str, question: str, *examples: str,
-         layout: str = "calculus") -> Command:
+def _row(name: str, summary: str, own: str, question: str, *examples: str) -> Command:
     """Return the row of a command that is one question and one layout. own: its options."""
     return Command(
         name, summary, CalculusOptions, f"file expression latex wrt of {own} watch tape at {SHOWN}"
-        f" {BUDGET}", "answer.run", *examples, question=question, layout=layout)
+        f" {BUDGET}", "answer.run", *examples, question=question)
 
 
 ROWS = (
     _row("verify", "Check derivatives by four methods, side by side.", "",
          "verify.verify.verify", "gradcli verify model.txt",
          "gradcli verify -e 'x^2*sin(y)' --at x=1.5,y=0.5",
-         "gradcli verify model.txt --of loss --wrt w --format json", layout="verify"),
+         "gradcli verify model.txt --of loss --wrt w --format json"),
     _row("taylor", "The Taylor polynomial at a point.", "order", "calculus.taylor.taylor",
          "gradcli taylor -e 'sin(x)' --at x=0 --order 7",
          "gradcli taylor -e 'exp(x)*cos(y)' --at x=0,y=0 --order 2 --format latex"),

@@ -9,7 +9,7 @@ each local derivative, in LaTeX one tabular.
 from __future__ import annotations
 
 from gradcli.render import entries, numbers
-from gradcli.render.latex import escaped, name, number
+from gradcli.render.latex import derivative, escaped, name, number
 from gradcli.render.numbers import encodable
 from gradcli.render.page import Causes, Code, Equations, Page, Paragraph, Phrase, Table, Title
 from gradcli.render.view import brief
@@ -241,13 +241,18 @@ def locals_of(step: Step, show: Show, symbol: Symbol) -> Row:
 
 def local(step: Step, partial: dict[str, Any], show: Show, symbol: Symbol) -> str:
     """Return a local derivative as `∂v1/∂x = 2*x = 3`."""
-    parts = [symbol(step["name"], partial["wrt"])]
-    if partial["formula"] is not None:
-        parts.append(partial["formula"])
+    return _equation(symbol(step["name"], partial["wrt"]), partial["formula"], partial, show, NONE)
+
+
+def _equation(left: str, formula: str | None, partial: dict[str, Any], show: Show, none: str
+              ) -> str:
+    """Return a local derivative, its formula and its value, as far as they differ, as an equation.
+    """
+    parts = [left] if formula is None else [left, formula]
     if partial["value"] is not None and show(partial["value"]) != parts[-1]:
         parts.append(show(partial["value"]))
-    if len(parts) == 1:
-        return parts[0] + (f" = {NONE}" if cut(partial) else "")
+    if len(parts) == 1 and cut(partial):
+        parts.append(none)
     return " = ".join(parts)
 
 
@@ -256,27 +261,39 @@ def cut(partial: dict[str, Any]) -> bool:
     return bool(partial["rule"].startswith("no derivative"))
 
 
+def _chain(result: dict[str, Any], source: dict[str, Any]
+           ) -> tuple[list[dict[str, Any]], int, list[tuple[float, float]]]:
+    """Return the terms of the chain rule for a source, how many more there are, and the factors of
+    each where all are numbers; no term where a derivative is missing.
+    """
+    step = next((s for s in result["steps"] if s["name"] == source["wrt"]), None)
+    if step is None or source.get("gradient") is None or not step.get("through"):
+        return [], 0, []
+    through = step["through"]
+    adjoints = {s["name"]: s["adjoint"] for s in result["steps"]}
+    pairs = [(adjoints[t["step"]], t["value"]) for t in through]
+    more = max(0, len(through) - TERMS)
+    return through[:TERMS], more, pairs if not more and all(
+        isinstance(n, int | float) for pair in pairs for n in pair) else []
+
+
 def chain(result: dict[str, Any], source: dict[str, Any], show: Show, symbol: Symbol
           ) -> list[str]:
     """Return the lines of the chain rule for a source: in symbols, in numbers where all are
     scalars, and the sum; none where a derivative is missing.
     """
-    step = next((s for s in result["steps"] if s["name"] == source["wrt"]), None)
-    if step is None or source.get("gradient") is None or not step.get("through"):
+    terms, more, pairs = _chain(result, source)
+    if not terms:
         return []
-    of, through = result["of"], step["through"]
+    of = result["of"]
     left = numbers.first_derivative(of, source["wrt"])
-    rest = f" + {len(through) - TERMS} more terms" if len(through) > TERMS else ""
     lines = [f"{left} = " + " + ".join([
-        f"{_outer(of, t)}{symbol(t['step'], source['wrt'])}"
-        for t in through[:TERMS]]) + rest]
-    adjoints = {s["name"]: s["adjoint"] for s in result["steps"]}
-    pairs = [(adjoints[t["step"]], t["value"]) for t in through]
-    if not rest and all(isinstance(n, int | float) for pair in pairs for n in pair):
+        f"{_outer(of, t)}{symbol(t['step'], source['wrt'])}" for t in terms]) + (
+            f" + {more} more terms" if more else "")]
+    if pairs:
         products = " + ".join([f"{_factor(show(a))}*{_factor(show(b))}" for a, b in pairs])
         lines.append(f"{' ' * len(left)} = {products}")
-    lines.append(f"{' ' * len(left)} = {show(source['gradient'])}")
-    return lines
+    return [*lines, f"{' ' * len(left)} = {show(source['gradient'])}"]
 
 
 def _outer(of: str, through: dict[str, Any]) -> str:
@@ -312,7 +329,7 @@ def _latex(answer: dict[str, Any], result: dict[str, Any], whole: bool) -> Itera
     if result["steps"]:
         yield _tabular(answer, result, whole)
         for source in result["sources"]:
-            lines = _chain(result, source)
+            lines = _equations(result, source)
             if lines:
                 yield Equations([Phrase("", line) for line in lines])
     if legend(result, symbol_of("utf-8")):
@@ -322,7 +339,7 @@ def _latex(answer: dict[str, Any], result: dict[str, Any], whole: bool) -> Itera
 
 def _tabular(answer: dict[str, Any], result: dict[str, Any], whole: bool) -> Table:
     ahead = answer["mode"] == "forward"
-    heads = [Phrase("", _fraction(CDOT, name(s["wrt"]), TOTAL)) for s in result["sources"]
+    heads = [Phrase("", derivative(CDOT, {name(s["wrt"]): 1}, TOTAL)) for s in result["sources"]
              ] if ahead else ["adjoint"]
     rows = some(
         result["steps"], lambda step: [[(text,) for text in row]
@@ -348,47 +365,31 @@ def _rows(result: dict[str, Any], step: Step, ahead: bool) -> list[list[str]]:
     rows = []
     for k, partial in enumerate(step["partials"] or [None]):
         local = ["", ""] if partial is None else [
-            Phrase("", _local(tex["name"], partial)), partial["rule"]]
+            Phrase("", _equation(derivative(tex["name"], {partial["tex"]["wrt"]: 1}),
+                                 partial["tex"]["formula"], partial, _value, number(None))),
+            partial["rule"]]
         rows.append([*(first if k == 0 else [""] * 3), *local,
                      *(last if k == 0 else [""] * len(last))])
     return rows
 
 
-def _local(left: str, partial: dict[str, Any]) -> str:
-    parts = [_fraction(left, partial["tex"]["wrt"], PARTIAL)]
-    if partial["tex"]["formula"] is not None:
-        parts.append(partial["tex"]["formula"])
-    if partial["value"] is not None and _value(partial["value"]) != parts[-1]:
-        parts.append(_value(partial["value"]))
-    elif len(parts) == 1 and cut(partial):
-        parts.append(number(None))
-    return " = ".join(parts)
-
-
-def _chain(result: dict[str, Any], source: dict[str, Any]) -> list[str]:
-    step = next((s for s in result["steps"] if s["name"] == source["wrt"]), None)
-    if step is None or source.get("gradient") is None or not step.get("through"):
+def _equations(result: dict[str, Any], source: dict[str, Any]) -> list[str]:
+    """Return the chain rule for a source in LaTeX."""
+    terms, more, pairs = _chain(result, source)
+    if not terms:
         return []
     of, wrt = name(result["of"]), name(source["wrt"])
-    through = step["through"]
-    names = {s["name"]: s for s in result["steps"]}
     products = []
-    for t in through[:TERMS]:
-        inner = _fraction(t["tex"]["step"], wrt, PARTIAL)
-        own = t["step"] == result["of"]
-        outer = _fraction(of, t["tex"]["step"], TOTAL)
-        products.append(inner if own else f"{outer} \\cdot {inner}")
-    rest = r" + \dotsb" if len(through) > TERMS else ""
-    lines = [f"{_fraction(of, wrt, TOTAL)} &= {' + '.join(products)}{rest}"]
-    pairs = [(names[t["step"]]["adjoint"], t["value"]) for t in through]
-    if not rest and all(isinstance(n, int | float) for pair in pairs for n in pair):
+    for t in terms:
+        inner = derivative(t["tex"]["step"], {wrt: 1})
+        outer = derivative(of, {t["tex"]["step"]: 1}, TOTAL)
+        products.append(inner if t["step"] == result["of"] else f"{outer} \\cdot {inner}")
+    rest = r" + \dotsb" if more else ""
+    lines = [f"{derivative(of, {wrt: 1}, TOTAL)} &= {' + '.join(products)}{rest}"]
+    if pairs:
         lines.append("&= " + " + ".join([
             f"{_factored(a)} \\cdot {_factored(b)}" for a, b in pairs]))
     return [*lines, f"&= {_value(source['gradient'])}"]
-
-
-def _fraction(above: str, below: str, sign: str) -> str:
-    return f"\\frac{{{sign} {above}}}{{{sign} {below}}}"
 
 
 def _value(value: Any) -> str:
