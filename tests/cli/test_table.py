@@ -56,7 +56,7 @@ def test_a_question_takes_the_options_of_its_row(name: str) -> None:
     asked = getattr(import_module(f"gradcli.questions.{module}"), function)
     own = {one.name for one in row.options} - set(QuestionOptions.fields())
     first, *others = inspect.signature(asked).parameters
-    assert (first, set(others)) == ("ask", own)
+    assert (first, set(others)) == ("question", own)
     assert name in (*PAGES, "verify")
 
 
