@@ -2,27 +2,34 @@
 
 from __future__ import annotations
 
+import json
+import random
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from draws import SEED
 from homework_expressions import Undefined, parse, tangent, value
 from homework_mistakes import problems
 from homework_reference import (
     DIGITS,
+    VERIFIED,
+    digests,
     load,
     near,
     points,
     problem_of,
     right_answers,
+    theme_of,
     variables,
 )
 from mpmath import mp, mpf  # type: ignore[import-untyped]
 
 PAIRS = load()
 RIGHT = right_answers()
-THEMES = sorted({str(pair["id"]).partition("-")[0] for pair in PAIRS})
+THEMES = sorted({theme_of(pair) for pair in PAIRS})
 FEW = 16  # points; `python tests/tools/homework_reference.py` takes 60
+DIGESTS, KNOWN = digests(), json.loads(VERIFIED.read_text(encoding="utf-8"))
 FIELDS = {
     "id", "kind", "function", "wrt", "answer", "at", "order", "direction", "dependent",
     "parameters", "tolerance", "domain", "log", "variants",
@@ -62,7 +69,12 @@ def digits() -> Iterator[None]:
 
 @pytest.mark.parametrize("theme", THEMES)
 def test_verdicts_and_mistakes_are_true(theme: str) -> None:
-    mine = [pair for pair in PAIRS if str(pair["id"]).partition("-")[0] == theme]
+    """All pairs of a theme, unless neither they nor the judge have changed since all were verified
+    (`python tests/tools/homework_reference.py`, a minute): then an eighth.
+    """
+    mine = [pair for pair in PAIRS if theme_of(pair) == theme]
+    if SEED is None and KNOWN.get(theme) == DIGESTS[theme]:
+        mine = random.Random(theme).sample(mine, -(-len(mine) // 8))
     found = [p for pair in mine for p in problems(pair, RIGHT[problem_of(pair)], FEW)]
     assert not found, "\n".join(found)
 

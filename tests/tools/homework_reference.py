@@ -1,6 +1,7 @@
 """An independent judge of the pairs in tests/data/homework.
 
-    python tests/tools/homework_reference.py            verdicts and mistakes of all pairs, in full
+    python tests/tools/homework_reference.py            verdicts and mistakes of all pairs, in full;
+                                                        if all are true, into verified.json
     python tests/tools/homework_reference.py --write    derive the right answers again (needs SymPy)
 
 SymPy differentiates the functions (`--write`, into reference.json); mpmath evaluates both sides to
@@ -11,10 +12,12 @@ function as it is written (homework_expressions.py). Nothing of gradcli is used.
 from __future__ import annotations
 
 import ast
+import hashlib
 import json
 import random
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from folders import DATA
@@ -22,6 +25,7 @@ from homework_expressions import Node, Number, Undefined, names, parse, tangent,
 from mpmath import mp, mpf  # type: ignore[import-untyped]
 
 FOLDER = DATA / "homework"
+VERIFIED = FOLDER / "verified.json"
 DIGITS = 40
 EQUAL = mpf("1e-18")  # of 40 digits: what cancels keeps at least these
 DIFFERENT = mpf("1e-8")  # nearer than this no wrong answer of the data is
@@ -275,6 +279,22 @@ def _tolerated(pair: Pair, expected: list[Number], got: list[Number]) -> bool:
     return True
 
 
+def theme_of(pair: Pair) -> str:
+    return str(pair["id"]).partition("-")[0]
+
+
+def digests() -> dict[str, str]:
+    """What a verification of each theme has seen: its pairs, their right answers, and the judge."""
+    right = right_answers()
+    judge = b"".join([Path(__file__).with_name(f"homework_{part}.py").read_bytes()
+                      for part in ("reference", "mistakes", "expressions")])
+    found: dict[str, Any] = {}
+    for pair in load():
+        seen = found.setdefault(theme_of(pair), hashlib.sha256(judge))
+        seen.update(json.dumps([pair, right[problem_of(pair)]]).encode())
+    return {theme: seen.hexdigest()[:16] for theme, seen in found.items()}
+
+
 def main() -> int:
     mp.dps = DIGITS
     if "--write" in sys.argv:
@@ -283,6 +303,8 @@ def main() -> int:
 
     right = right_answers()
     found = [p for pair in load() for p in problems(pair, right[problem_of(pair)])]
+    if not found:
+        VERIFIED.write_text(json.dumps(digests(), indent=0) + "\n", encoding="utf-8")
     print("\n".join(found) or f"{len(load())} pairs verified")
     return 1 if found else 0
 
