@@ -40,8 +40,8 @@ class Unbounded:
             return
         m, more = np.frexp(mantissa)
         self.mantissa = m
-        none = (m == 0) | (m - m != 0)
-        self.exponent = np.where(none, NOTHING, np.add(more, exponent, dtype=int))
+        self.exponent = np.where(
+            np.logical_and(np.isfinite(m), m), np.add(more, exponent, dtype=int), NOTHING)
 
     @classmethod
     def of(cls, value: Any) -> Self:
@@ -95,13 +95,34 @@ class Unbounded:
 
     # --- arithmetic ---------------------------------------------------------------------------
 
+    # The exponent of what is 0 or not finite does not count, so none is left out here.
+
     def __mul__(self, other: Any) -> Self:
+        if type(other) is float:
+            one, by = math.frexp(other)
+            if one == 0.5:
+                return self._doubled(by - 1)
         a, b = self, self.of(other)
         doubt = None
         if a.doubt is not None or b.doubt is not None:
             p, q = as_number(a.doubt), as_number(b.doubt)
             doubt = largest(p + b.size(), q + a.size(), p + q)
-        return type(self)(a.mantissa * b.mantissa, _sum(a.exponent, b.exponent), doubt)
+        return type(self)(a.mantissa * b.mantissa, a.exponent + b.exponent, doubt)
+
+    def _doubled(self, times: int) -> Self:
+        """Return the numbers times a power of two."""
+        doubt = None if self.doubt is None else self.doubt + times
+        if self.is_single():
+            exponent = self.exponent if self.exponent == NOTHING else self.exponent + times
+        else:
+            exponent = np.where(self.exponent == NOTHING, NOTHING, self.exponent + times)
+        return self._replaced(self.mantissa, exponent, doubt)
+
+    def _replaced(self, mantissa: Any, exponent: Any, doubt: Any) -> Self:
+        """Return numbers of mantissas that are as they have to be."""
+        found = object.__new__(type(self))
+        found.mantissa, found.exponent, found.doubt = mantissa, exponent, doubt
+        return found
 
     def __truediv__(self, other: Any) -> Self:
         a, b = self, self.of(other)
@@ -110,12 +131,7 @@ class Unbounded:
             size = b.size()
             doubt = largest(as_number(a.doubt) - size, np.where(
                 b.is_doubtful(), np.inf, as_number(b.doubt) + a.size() - 2 * size))
-        under = -b.exponent
-        if not b.is_single():
-            under = np.where(b.exponent == NOTHING, 0, under)
-        elif under == -NOTHING:
-            under = np.int64(0)
-        return type(self)(a.mantissa / b.mantissa, _sum(a.exponent, under), doubt)
+        return type(self)(a.mantissa / b.mantissa, a.exponent - b.exponent, doubt)
 
     def __add__(self, other: Any) -> Self:
         a, b = self, self.of(other)
@@ -126,10 +142,10 @@ class Unbounded:
         return type(self)(_shifted(a, top) + _shifted(b, top), top, either(a, b))
 
     def __neg__(self) -> Self:
-        return type(self)(-self.mantissa, self.exponent, self.doubt)
+        return self._replaced(-self.mantissa, self.exponent, self.doubt)
 
     def __abs__(self) -> Self:
-        return type(self)(np.abs(self.mantissa), self.exponent, self.doubt)
+        return self._replaced(np.abs(self.mantissa), self.exponent, self.doubt)
 
     def __sub__(self, other: Any) -> Self:
         return self + -self.of(other)
@@ -164,18 +180,10 @@ def largest(*doubts: Any) -> Any:
     return found
 
 
-def _sum(a: Any, b: Any) -> Any:
-    if type(a) is type(b) is np.int64:
-        return 0 if a == NOTHING or b == NOTHING else a + b
-    return np.where((a == NOTHING) | (b == NOTHING), 0, a + b)
-
-
 def _shifted(x: Unbounded, top: Any) -> Any:
     """Return the mantissas for another exponent, not a smaller one."""
     if x.is_single() and type(top) is np.int64:
         return x.mantissa if x.exponent == NOTHING else np.float64(
             math.ldexp(x.mantissa, max(int(x.exponent - top), -2000)))
-    finite = x.exponent != NOTHING
     # Not np.clip, which takes ten times as long for a few numbers.
-    return np.where(finite, np.ldexp(x.mantissa, np.maximum(
-        x.exponent - top, -2000).astype(np.intc)), x.mantissa)
+    return np.ldexp(x.mantissa, np.maximum(x.exponent - top, -2000).astype(np.intc))

@@ -62,9 +62,10 @@ class Carried:
             return self
         value, error = self.value + other.value, self.error + other.error
         counts = (abs(value) - error).mantissa > 0
-        if error.doubt is not None or not np.all(counts):
-            error = Wide(error.mantissa, error.exponent, np.maximum(
-                as_number(error.doubt), np.where(counts, -np.inf, error.size())))
+        if error.doubt is None and np.all(counts):
+            return Carried(value, error)
+        error = Wide(error.mantissa, error.exponent, np.maximum(
+            as_number(error.doubt), np.where(counts, -np.inf, error.size())))
         return Carried(_only(value, counts), _only(error, counts))
 
 
