@@ -20,7 +20,7 @@ from gradcli.ops.text import (
     inside,
 )
 from gradcli.ops.text import applied as applied_text
-from gradcli.render.latex import GREEK
+from gradcli.render import latex
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -61,23 +61,8 @@ class Notation(Symbolic):
 
 
 def name(text: str) -> Notation:
-    """Return a name as text: `v1` and `v_1` are v_{1}, `alpha` is \\alpha, `rate` is
-    \\mathrm{rate}.
-    """
-    base, _, below = text.partition("_")
-    digits = len(base) - len(base.rstrip("0123456789"))
-    if digits and digits < len(base) and not below:
-        base, below = base[:-digits], base[-digits:]
-    if not base:
-        base, below = text.strip("_") or "v", ""
-    parts = ",".join([_word(part) for part in below.split("_") if part])
-    return Notation(Text(text), _word(base) + (f"_{{{parts}}}" if parts else ""))
-
-
-def _word(text: str) -> str:
-    if text in GREEK or text in GREEK.values():
-        return f"\\{GREEK.get(text, text)}"
-    return text if len(text) == 1 or text.isdigit() else rf"\mathrm{{{text}}}"
+    """Return a name as text."""
+    return Notation(Text(text), latex.name(text))
 
 
 def written(value: Any) -> Notation:
