@@ -7,18 +7,24 @@ json` dumps them. Explanations and differences are imported when an answer needs
 
 from __future__ import annotations
 
+from gradcli.engine import calculus
 from gradcli.lang.running.calls import NoGradient, plain_structure
+from gradcli.ops.values import shape_of, zeros
 from gradcli.questions.derivatives import gradients, jacobians
-from gradcli.questions.first_order import first_order
-from gradcli.questions.notes import troubles
-from gradcli.questions.plain_data import data, shape
-from gradcli.questions.question import Question, answer, reason
+from gradcli.questions.notes import moved, point, troubles
+from gradcli.questions.notes import of_gradient as notes_of_gradient
+from gradcli.questions.plain_data import data, derivative, seen, shape
+from gradcli.questions.question import Question, answer, each_target, note, reason, tensors_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
+    from gradcli.lang.running.run import Binding, Run, Target
     from gradcli.questions.plain_data import Answer
+
+    Derivatives = Callable[[Question, Run, Target, list[Binding]], list[Any]]
 
 __all__ = ["Question", "evaluate", "failed", "grad", "hess", "jac"]
 
@@ -59,6 +65,61 @@ def grad(question: Question) -> Answer:
 def jac(question: Question) -> Answer:
     """Return Jacobians: the shape of each is that of the target, followed by that of the source."""
     return first_order(question, "jac", "jacobian", jacobians)
+
+
+def first_order(question: Question, command: str, field: str, derivatives: Derivatives) -> Answer:
+    """Return one result per target, in it one item per source."""
+    def of(run: Run, target: Target, bindings: list[Binding]) -> Answer:
+        tensors = tensors_of(target)
+        value = plain_structure(target.tensor)
+        count = sum([calculus.size(t.shape) for t in tensors])
+        several = command == "grad" and count != 1
+        found = derivatives(question, run, target, bindings)
+        common = troubles(question, run, target)
+        common += moved(question, run, target, bindings)
+        if several:
+            from gradcli.explain import notes
+
+            common.append(note(question, notes.summed(target.name, count, target.span)))
+        sources = [
+            _source(question, run, target, binding, g, field)
+            for binding, g in zip(bindings, found, strict=True)]
+        if question.verify:
+            from gradcli.questions.differences import verify
+
+            verify(question, run, target, bindings, sources, field)
+        return {"of": target.name, "shape": shape(value), "value": data(value),
+                "summed": several, "sources": sources, "notes": common}
+
+    return answer(question, command, each_target(question, of))
+
+
+def _source(question: Question, run: Run, target: Target, binding: Binding, g: Any, field: str
+            ) -> Answer:
+    value = binding.value.value
+    reasons: list[Answer] = []
+    found: list[Answer] = []
+    if g is None:
+        from gradcli.explain.notes import requested_zero
+        from gradcli.questions.causes import causes
+
+        why = causes(question, run, target, binding)
+        reasons = [reason(question, r) for r in why]
+        if question.unconnected == "zero":
+            whole = shape_of(plain_structure(target.tensor)) if field == "jacobian" else ()
+            g = zeros(whole + shape_of(value))
+            found += [note(question, n) for n in requested_zero(why[0])]
+    else:
+        found = notes_of_gradient(question, run, target, binding, seen(g), field)
+    source = {
+        "wrt": binding.name, "shape": list(shape_of(value)),
+        **point(question, run, target, binding),
+        **derivative(field, g, value, question.sparse), "reasons": reasons, "notes": found}
+    if question.verbose and field == "gradient":
+        from gradcli.questions.path import path_between
+
+        source.update(path_between(question, run, target, binding, source["notes"]))
+    return source
 
 
 def hess(question: Question) -> Answer:

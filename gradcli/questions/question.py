@@ -15,7 +15,7 @@ from gradcli.questions.plain_data import NUMBER_BYTES, data, lines
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
     from gradcli.base.errors import Span
@@ -157,6 +157,16 @@ def answer(question: Question, command: str, results: list[Answer]) -> Answer:
     if found:
         whole["lines"] = lines(question.program.source, found)
     return whole
+
+
+def each_target(question: Question, work: Callable[[Run, Target, list[Binding]], Answer]
+                ) -> list[Answer]:
+    """Run the program; what `work` says of each target, given the sources, in its record."""
+    run = question.run()
+    with run.record:
+        targets = question.program.targets(run, question.of)
+        bindings = question.program.sources(run, question.wrt)
+        return [work(run, target, bindings) for target in targets]
 
 
 def tensors_of(target: Target) -> list[Tensor]:

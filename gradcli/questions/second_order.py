@@ -7,10 +7,9 @@ from gradcli.lang.running.calls import plain_structure
 from gradcli.ops.values import shape_of, zeros
 from gradcli.questions import digits
 from gradcli.questions.derivatives import hessian, total
-from gradcli.questions.first_order import each_target
 from gradcli.questions.notes import boundaries, left_out, moved, point, troubles
 from gradcli.questions.plain_data import data, derivative, is_finite, is_zero, seen, shape
-from gradcli.questions.question import answer, note, reason, tensors_of
+from gradcli.questions.question import answer, each_target, note, reason, tensors_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

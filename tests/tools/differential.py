@@ -29,8 +29,8 @@ from differential_programs import Drawn, Evaluation, Point, drawn_point, drawn_p
 
 from gradcli.base.errors import GradcliError, Source
 from gradcli.python.program import Program
+from gradcli.questions import first_order
 from gradcli.questions.derivatives import gradients
-from gradcli.questions.first_order import first_order
 from gradcli.questions.question import Question
 from gradcli.questions.second_order import second_order
 

@@ -14,10 +14,9 @@ from gradcli.engine.record.record import ANS
 from gradcli.lang.running.calls import plain_structure
 from gradcli.ops.values import dtype_of, is_complex, is_float, plain, shape_of
 from gradcli.questions import VERIFY_TOLERANCE
-from gradcli.questions.first_order import each_target
 from gradcli.questions.notes import left_out, moved, point
 from gradcli.questions.plain_data import data, shape, whole
-from gradcli.questions.question import answer, note, place, reason, seeds_of
+from gradcli.questions.question import answer, each_target, note, place, reason, seeds_of
 from gradcli.questions.verify import suspects
 from gradcli.questions.verify.compare import (
     AGREE,
