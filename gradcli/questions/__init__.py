@@ -7,7 +7,7 @@ json` dumps them. Explanations and differences are imported when an answer needs
 
 from __future__ import annotations
 
-from gradcli.engine import calculus
+from gradcli.engine.calculus import size
 from gradcli.lang.running.calls import NoGradient, plain_structure
 from gradcli.ops.values import shape_of, zeros
 from gradcli.questions.derivatives import gradients, jacobians
@@ -72,7 +72,7 @@ def first_order(question: Question, command: str, field: str, derivatives: Deriv
     def of(run: Run, target: Target, bindings: list[Binding]) -> Answer:
         tensors = tensors_of(target)
         value = plain_structure(target.tensor)
-        count = sum([calculus.size(t.shape) for t in tensors])
+        count = sum([size(t.shape) for t in tensors])
         several = command == "grad" and count != 1
         found = derivatives(question, run, target, bindings)
         common = troubles(question, run, target)
