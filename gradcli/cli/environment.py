@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import BinaryIO, TextIO
 
+    from gradcli.render.progress import Progress
 
 # Exit statuses.
 OK, WRONG, USAGE, BAD_INPUT, BUG, INTERRUPTED = 0, 1, 2, 3, 70, 130
@@ -62,6 +63,16 @@ class Environment:
         if self.variables.get("CLICOLOR_FORCE", "0") not in ("", "0"):
             return True
         return self.terminal(stream) and self.variables.get("TERM") != "dumb"
+
+    def progress(self, quiet: bool, rows: bool = False) -> Progress | None:
+        """Return a bar of progress on standard error, None unless a person watches it. rows:
+        whether the answer comes out on standard output meanwhile.
+        """
+        if quiet or not self.terminal(self.stderr) or (rows and self.terminal(self.stdout)):
+            return None
+        from gradcli.render.progress import Progress
+
+        return Progress(self.stderr)
 
     def width(self, stream: TextIO) -> int:
         """Return the columns of a terminal: COLUMNS, else asked of it, else 80."""

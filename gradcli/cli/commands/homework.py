@@ -48,7 +48,7 @@ def run(options: ClassOptions, environment: Environment) -> int:
     submissions = _submissions(options, sheet, roster, environment)
     out = OutputFolder(options.out)
     run_options = _run_options(options, sheet)
-    bar = _bar(options, environment)
+    bar = environment.progress(options.quiet, options.format == "ndjson")
     each = None
     if options.format == "ndjson":
         def each(text: str) -> None:
@@ -95,22 +95,6 @@ def refuse_inside(out: str, folder: str) -> None:
             "E0749", f"the results would be among what was handed in, in `{folder}`",
             span=(0, len(out)), source=Source(out, "--out"),
             help="give a folder outside of it: --out"))
-
-
-def _bar(options: ClassOptions, environment: Environment) -> Any:
-    """Return a bar of progress, or None unless a person watches and nothing else is written there.
-    """
-    if options.quiet or not environment.terminal(environment.stderr) or (
-            options.format == "ndjson" and environment.terminal(environment.stdout)):
-        return None
-    from gradcli.render.progress import Progress
-
-    progress = Progress(environment.stderr)
-
-    def bar(items: Iterable[Any], total: int) -> Iterable[Any]:
-        return progress(items, total)
-
-    return bar
 
 
 def _answer(outcome: RunSummary, out: OutputFolder, sheet: Sheet) -> dict[str, Any]:

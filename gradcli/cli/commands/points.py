@@ -24,7 +24,6 @@ from gradcli.points.ranges import is_range, ranges
 from gradcli.points.writing import output
 from gradcli.questions.plain_data import data
 from gradcli.render.numbers import exact
-from gradcli.render.progress import Progress
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,6 +36,7 @@ if TYPE_CHECKING:
     from gradcli.lang.running.program import Program
     from gradcli.points.job import Done
     from gradcli.points.table import Table
+    from gradcli.render.progress import Progress
 
 # Rows in a block: a few of the executor's, so that a block is worth handing to another process.
 ROWS = 32_768
@@ -70,11 +70,12 @@ def _answer(program: Program, options: QuestionOptions, environment: Environment
             written, table, wanted, job.layout.titles if job.layout else (), job.on_error,
             {"command": command, "file": program.source.name, "mode": question["mode"]})
         executor, workers = stack.enter_context(pool(options.jobs or 1, options.scheduler))
-        progress = Progress(environment.stderr)
+        progress = environment.progress(
+            options.quiet, options.output in (None, "-") and chosen != "table")
         report = Report(job, options, environment, progress)
         to = stack.enter_context(_stream(options, environment, chosen))
         bar: Generator[Done] = finished(stream.done(job, blocks, executor, workers))
-        if _has_bar(options, environment, chosen):
+        if progress is not None:
             bar = progress(bar, table.total, lambda done: done.until)
         with closing(bar), job.output.sink(to) as sink:
             for done in bar:
@@ -142,13 +143,6 @@ def _packed(path: str) -> Iterator[BinaryIO]:
         yield packed    # type: ignore[misc]
 
 
-def _has_bar(options: QuestionOptions, environment: Environment, chosen: str) -> bool:
-    """Return whether progress is shown: on a terminal, unless rows come out on it meanwhile."""
-    between = options.output in (None, "-") and chosen != "table" and (
-        environment.terminal(environment.stdout))
-    return environment.terminal(environment.stderr) and not options.quiet and not between
-
-
 class Report:
     """The problems of rows, for standard error. missing: points where a gradient was None, by
     target. bad: how many rows have a number that is NaN or infinite, first_bad: the first of them.
@@ -160,7 +154,7 @@ class Report:
                  "left_out", "missing", "options", "progress", "wrong")
 
     def __init__(self, job: Job, options: QuestionOptions, environment: Environment,
-                 progress: Progress) -> None:
+                 progress: Progress | None) -> None:
         self.job = job
         self.options = options
         self.environment = environment
@@ -218,7 +212,8 @@ class Report:
                   " its first value, a derivative belongs to the one that the target reads\n")
 
     def _tell(self, problem: Diagnostic) -> None:
-        self.progress.hide()
+        if self.progress is not None:
+            self.progress.hide()
         complain([problem], self.options, self.environment, "\n")
 
     def _explain(self) -> None:

@@ -37,7 +37,7 @@ def run(options: QuestionOptions, environment: Environment) -> int:
         show = programs.for_people(destination.digits(), whole=not destination.to_terminal)
     elif chosen in DOCUMENTS and options.digits:
         show = programs.for_people(options.digits, whole=True)
-    bar = _bar(options, environment)
+    bar = environment.progress(options.quiet)
     answer: dict[str, Any] = {"schema": 1, "command": "run", "file": "", "expects": []}
     kept: list[dict[str, Any]] = []
 
@@ -82,15 +82,6 @@ def run(options: QuestionOptions, environment: Environment) -> int:
     if remarks:
         environment.tell("".join([f"{visible(line)}\n" for line in remarks]))
     return WRONG if any(not e["holds"] for e in answer["expects"]) else OK
-
-
-def _bar(options: QuestionOptions, environment: Environment) -> Any:
-    """Return a progress bar where a person watches."""
-    if options.quiet or not environment.terminal(environment.stderr):
-        return None
-    from gradcli.render.progress import Progress
-
-    return Progress(environment.stderr)
 
 
 def _remarks(answer: dict[str, Any], options: QuestionOptions, chosen: str) -> list[str]:
