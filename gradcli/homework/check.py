@@ -166,16 +166,13 @@ def _check(prepared: PreparedProblem, text: str, result: dict[str, Any], deadlin
 
         named = misnamed(reading, prepared)
     if named and result["verdict"] in ("correct", "domain"):
-        result.update(verdict="undecided", score=0.0, witness=None, message=(
-            f"the right side is right, but the left side names {named}: a person has to look at"
-            " it"))
+        _leave(result, f"the right side is right, but the left side names {named}")
         return
-    unsure = _unsure_left(reading, prepared)
-    if unsure and result["verdict"] in ("correct", "domain", "wrong"):
-        result.update(verdict="undecided", score=0.0, witness=None, message=(
-            f"{unsure}: a person has to look at it"))
-        return
-    if _sides_differ(trial, result):
+    unsure = _unsure_left(reading, prepared) if result["verdict"] in (
+        "correct", "domain", "wrong") else ""
+    unsure = unsure or _differing_sides(trial, result["verdict"] in ("correct", "domain"))
+    if unsure:
+        _leave(result, unsure)
         return
     if result["verdict"] != "correct" and any(
             _is_same(trial, accepted, deadline) for accepted in prepared.problem.accept):
@@ -192,28 +189,31 @@ def _check(prepared: PreparedProblem, text: str, result: dict[str, Any], deadlin
             for other in [one.reading for one in _listed(prepared, text)]:
                 if is_right(prepared, other, deadline):
                     result["alternatives"].insert(0, other.read_as)
-                    result.update(verdict="undecided", score=0.0, witness=None, message=(
-                        "a comma between digits may separate, or be a decimal one: read as"
-                        f" `{other.read_as}`, this is right: a person has to look at it"))
+                    _leave(result, "a comma between digits may separate, or be a decimal one: read"
+                           f" as `{other.read_as}`, this is right")
                     return
             for other in mixed_numbers(reading):
                 result["alternatives"].insert(0, other.read_as)
                 if is_right(prepared, other, deadline):
-                    result.update(verdict="undecided", score=0.0, witness=None, message=(
-                        f"a number stands before a fraction: read as a sum, `{other.read_as}`,"
-                        " this is right, as a product it is not: a person has to look at it"))
+                    _leave(result, "a number stands before a fraction: read as a sum,"
+                           f" `{other.read_as}`, this is right, as a product it is not")
                     return
             for other in shorter_arguments(reading):
                 if is_right(prepared, other, deadline):
                     result["alternatives"] = [other.read_as, *[
                         one for one in result["alternatives"] if one != other.read_as]]
-                    result.update(verdict="undecided", score=0.0, witness=None, message=(
-                        "a function without brackets may end before a blank or bracket: read as"
-                        f" `{other.read_as}`, this is right: a person has to look at it"))
+                    _leave(result, "a function without brackets may end before a blank or bracket:"
+                           f" read as `{other.read_as}`, this is right")
                     return
             diagnose(prepared, trial, others, result, thread_time() + DIAGNOSIS)
             if named:
                 result["message"] += f"; the left side names {named}"
+
+
+def _leave(result: dict[str, Any], why: str) -> None:
+    """Leave an answer to a person."""
+    result.update(verdict="undecided", score=0.0, witness=None,
+                  message=f"{why}: a person has to look at it")
 
 
 def _unsure_left(reading: Reading, prepared: PreparedProblem) -> str:
@@ -235,27 +235,20 @@ def _unsure_left(reading: Reading, prepared: PreparedProblem) -> str:
     return ""
 
 
-def _sides_differ(trial: Trial, result: dict[str, Any]) -> bool:
-    """Leave to a person an equation with a right side and a wrong one, 2x = 0, f'(x) = 2x = 3x.
-
-    Returns whether it did.
+def _differing_sides(trial: Trial, right: bool) -> str:
+    """Return why an equation with a right side and a wrong one, 2x = 0, f'(x) = 2x = 3x, is for a
+    person, or "". right: whether the last side is right.
     """
     from gradcli.lang.paper.left import is_label
 
-    reading, names = trial.answered.reading, trial.prepared.reference.names
-    right = result["verdict"] in ("correct", "domain")
-    first, several, _ = reading.sides.partition("=")
+    first, several, _ = trial.answered.reading.sides.partition("=")
     if any(is_right(trial.prepared, other, trial.deadline) != right
            for other in _other_sides(trial, right)):
-        reason = "some sides of this equation are right, others are not" if several else (
+        return "some sides of this equation are right, others are not" if several else (
             f"one side of this equation is right, the {'left' if right else 'right'} side is not")
-    elif several and not right and not is_label(first.rstrip(": "), names):
-        reason = "the first side of this equation is not a name"     # y - 2 = 3(x - 1) = 3x - 3
-    else:
-        return False
-    result.update(verdict="undecided", score=0.0, witness=None,
-                  message=f"{reason}: a person has to look at it")
-    return True
+    if several and not right and not is_label(first.rstrip(": "), trial.prepared.reference.names):
+        return "the first side of this equation is not a name"     # y - 2 = 3(x - 1) = 3x - 3
+    return ""
 
 
 def _other_sides(trial: Trial, right: bool) -> list[Reading]:

@@ -20,8 +20,8 @@ from gradcli.homework.handed_in.records import Student
 from gradcli.homework.marking import marks, results
 from gradcli.homework.marking.marks import Review
 from gradcli.homework.marking.overrides import Override, read_overrides
-from gradcli.homework.reports.gradebook import COLUMNS, Gradebook, title
 from gradcli.homework.reports.items import Stats, spread
+from gradcli.homework.reports.outputs import COLUMNS, Gradebook, title
 from gradcli.homework.sheets import formats
 from gradcli.homework.sheets.cells import cell, delimiter, records, uncell
 from gradcli.render.machine import dump

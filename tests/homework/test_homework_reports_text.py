@@ -23,7 +23,7 @@ from gradcli.homework.marking import marks
 from gradcli.homework.marking.marks import FULL, HINT, LEVELS, VERDICT, feedback
 from gradcli.homework.marking.overrides import Override
 from gradcli.homework.marking.results import OutputFolder, Result
-from gradcli.homework.reports import gradebook
+from gradcli.homework.reports import outputs
 from gradcli.homework.reports.items import COLUMNS, Items
 from gradcli.homework.reports.outputs import Junit
 from gradcli.homework.sheets import cells
@@ -59,7 +59,7 @@ def hostile(student: str, text: str) -> marks.Marks:
 
 
 def test_feedback_in_full() -> None:
-    assert gradebook.page(SHEET, everybody()[1], FULL) == """\
+    assert outputs.page(SHEET, everybody()[1], FULL) == """\
 # Chain rule
 
 Student: Carl Gauß (`s2`)
@@ -98,7 +98,7 @@ Not right. 0 of 1.
 
 
 def test_feedback_says_what_its_level_allows() -> None:
-    page = {level: gradebook.page(SHEET, everybody()[1], level) for level in LEVELS}
+    page = {level: outputs.page(SHEET, everybody()[1], level) for level in LEVELS}
     assert "Read as" not in page[VERDICT]
     assert "looks like" not in page[VERDICT].lower()
     assert "looks like" in page[HINT]
@@ -110,7 +110,7 @@ def test_feedback_says_what_its_level_allows() -> None:
 
 
 def test_feedback_of_somebody_who_handed_nothing_in() -> None:
-    text = gradebook.page(SHEET, everybody()[3], FULL)
+    text = outputs.page(SHEET, everybody()[3], FULL)
     assert "Nothing was handed in." in text
     assert "Problem" not in text
 
@@ -169,7 +169,7 @@ SAFE = {"heading_open", "heading_close", "paragraph_open", "paragraph_close", "i
 
 @given(ANY, ANY)
 def test_feedback_is_the_markup_of_gradcli_and_no_other(student: str, text: str) -> None:
-    page = gradebook.page(SHEET, hostile(student, text), FULL)
+    page = outputs.page(SHEET, hostile(student, text), FULL)
     assert page.replace("\n", "").isprintable()
     tokens = MarkdownIt("gfm-like", {"linkify": False}).parse(page)
     assert {token.type for token in tokens} <= SAFE
@@ -312,7 +312,7 @@ def test_junit_is_xml_whatever_the_names_are(student: str, text: str) -> None:
 
 
 def test_gradescope_has_the_fields_of_its_specification() -> None:
-    found = json.loads(gradebook.results_json(SHEET, everybody()[1], FULL, "after_published"))
+    found = json.loads(outputs.results_json(SHEET, everybody()[1], FULL, "after_published"))
     assert found["score"] == 1.875
     assert found["visibility"] == "after_published"
     assert set(found) <= {
@@ -326,13 +326,13 @@ def test_gradescope_has_the_fields_of_its_specification() -> None:
         " answer gives -3", "tags": ["wrong", "missing_chain_factor"],
         "visibility": "after_published"}
     assert found["tests"][3]["output"] == "not right\nyour answer: 2x^2"
-    assert [t["status"] for t in json.loads(gradebook.results_json(SHEET, everybody()[0]))["tests"]
+    assert [t["status"] for t in json.loads(outputs.results_json(SHEET, everybody()[0]))["tests"]
             ] == ["passed", "passed", "failed", "passed"]
 
 
 @given(ANY, ANY)
 def test_gradescope_has_nothing_unprintable(student: str, text: str) -> None:
-    written = gradebook.results_json(SHEET, hostile(student, text), FULL)
+    written = outputs.results_json(SHEET, hostile(student, text), FULL)
     assert written[:-1].isprintable()
     for test in json.loads(written)["tests"]:
         assert test["output"].replace("\n", "").isprintable()
@@ -342,7 +342,7 @@ def test_gradescope_has_nothing_unprintable(student: str, text: str) -> None:
 
 
 def test_github_messages() -> None:
-    assert list(gradebook.messages(SHEET, everybody())) == [
+    assert list(outputs.messages(SHEET, everybody())) == [
         "::warning file=s1/answers.txt,line=3,title=s1%2C problem 2::"
         "right, but undefined for x < 0\n",
         "::error file=s2/answers.txt,line=3,title=s2%2C problem 1a::looks like the inner derivative"
@@ -355,7 +355,7 @@ def test_github_messages() -> None:
 
 def test_github_shows_ten_of_a_kind() -> None:
     many = [one(f"s{k}", "x", checked("wrong")) for k in range(30)]
-    lines = list(gradebook.messages(SHEET, many))
+    lines = list(outputs.messages(SHEET, many))
     assert len(lines) == 11
     assert lines[-1] == "::notice ::0 right, 30 wrong, 0 for review\n"
 
@@ -366,7 +366,7 @@ def test_a_github_message_is_one_line_with_its_own_properties(student: str, text
     result = made.results[0]
     assert result is not None
     result.file = text
-    line = next(gradebook.messages(SHEET, [made]))
+    line = next(outputs.messages(SHEET, [made]))
     assert line[:-1].isprintable()
     properties = line.removeprefix("::error ").split("::")[0]
     assert [p.partition("=")[0] for p in properties.split(",")] == ["file", "line", "title"]

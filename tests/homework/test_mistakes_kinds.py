@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from conftest import folded
 
+from gradcli.base.errors import GradcliError
 from gradcli.homework.check import check, prepare
 from gradcli.homework.checking.fields import from_fields
 
@@ -369,3 +370,28 @@ def test_infinite_values_warn_nobody(function: str, answer: str) -> None:
         warnings.simplefilter("always")
         check(prepare(from_fields({"function": function, "kind": "partial", "wrt": "x"})), answer)
     assert told == []
+
+
+def test_a_kind_is_one_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Right answers, mistakes and what a kind has not come of it, without a change elsewhere."""
+    from gradcli.homework.checking.kinds import KINDS, derivatives, left_of_any
+    from gradcli.homework.checking.problem import Problem, ProblemKind, weighted
+
+    def laplacian(reference: Any, c: int, d: Any) -> int:
+        return weighted(reference.formula, [
+            d((d((reference.functions[0], n, None)), n, None)) for n in reference.wrt],
+            [1.0] * len(reference.wrt))
+
+    monkeypatch.setitem(KINDS, "laplacian", ProblemKind(
+        "laplacian", lambda reference, c: reference.wrt[:1] * 2, derivatives, left_of_any,
+        component=laplacian))
+    prepared = prepare(Problem(kind="laplacian", function="sin(x^2) + y^2"))
+    for answer, mistake in (
+            ("2cos(x^2) - 4x^2 sin(x^2) + 2", None), ("2 - 2x sin(x^2)", "missing_chain_factor"),
+            ("2cos(x^2) + 4x^2 sin(x^2) + 2", "trig_sign"), ("2", "wrong_variable"),
+            ("sin(x^2) + y^2", "answered_original")):
+        found = check(prepared, answer)
+        assert (found["verdict"], found["mistake"]) == (
+            "wrong" if mistake else "correct", mistake), found
+    with pytest.raises(GradcliError, match="`direction`"):
+        prepare(Problem(kind="laplacian", function="x y", direction=(3.0, 4.0)))

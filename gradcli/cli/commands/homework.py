@@ -215,7 +215,7 @@ def _counted(names: Iterable[str]) -> dict[str, int]:
 
 def _annotate(folder: str, environment: Environment, handed_in: str) -> None:
     """Print the results for a GitHub workflow. handed_in: the folder of the files."""
-    from gradcli.homework.reports.gradebook import messages
+    from gradcli.homework.reports.outputs import messages
 
     saved = SavedRun(folder)
     for text in messages(saved.sheet, _everybody(saved), handed_in):
