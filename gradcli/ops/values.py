@@ -6,8 +6,6 @@ array: higher ranks, and scalars of the explicit types float32 and int32.
 
 from __future__ import annotations
 
-from _thread import _local as _thread_local  # what threading.local is, without its start-up
-
 from gradcli.base.errors import error
 from gradcli.base.lazy import np, quiet
 
@@ -26,13 +24,11 @@ SMOOTH_DTYPES = (*FLOAT_DTYPES, "complex128", "complex64")
 ADDRESSES = 2.0**63
 
 
-class Limits(_thread_local):
-    """The memory budget of one array in this thread; set from --max-memory. None: no limit."""
-
-    max_bytes: float | None = None
-
-
-limits = Limits()
+def memory_budget() -> float | None:
+    """Return the most bytes of one array, None for no limit. The engine puts a function here that
+    asks the record that is current.
+    """
+    return None
 
 
 def check_bytes(needed: float) -> None:
@@ -40,10 +36,11 @@ def check_bytes(needed: float) -> None:
     if needed >= ADDRESSES:
         raise error("E0403", "an array of 2^63 bytes or more is more than any memory holds",
                     help="use a smaller array")
-    if limits.max_bytes is not None and needed > limits.max_bytes:
+    budget = memory_budget()
+    if budget is not None and needed > budget:
         raise error(
             "E0403", f"an array of {show_bytes(needed)} is over the memory budget of"
-            f" {show_bytes(limits.max_bytes)}", help="use a smaller array, or raise --max-memory")
+            f" {show_bytes(budget)}", help="use a smaller array, or raise --max-memory")
 
 
 def telling(value: float) -> str:

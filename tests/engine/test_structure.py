@@ -36,7 +36,6 @@ from gradcli.engine.sparse.colouring import Sparse
 from gradcli.engine.sparse.triples import Triples
 from gradcli.engine.sweeps import derivatives, tangent
 from gradcli.ops import TABLE
-from gradcli.ops.values import limits
 from gradcli.questions import named
 
 CASES = [pytest.param(case, id=f"{name}-{case.label}")
@@ -454,12 +453,10 @@ def test_a_hundred_thousand_variables_take_memory_by_the_nonzeros() -> None:
 def test_a_dense_array_of_triples_is_under_the_budget() -> None:
     places = np.zeros(1, np.int64)
     found = Triples((10_000,), (10_000,), places, places, np.ones(1))
-    before, limits.max_bytes = limits.max_bytes, 1e6
-    try:
-        with pytest.raises(GradcliError) as caught:
-            found.dense()
-    finally:
-        limits.max_bytes = before
+    record = Record()
+    record.max_bytes = 1e6
+    with record, pytest.raises(GradcliError) as caught:
+        found.dense()
     assert caught.value.code == "E0403"
 
 

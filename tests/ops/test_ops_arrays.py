@@ -30,7 +30,7 @@ from gradcli.engine.record.record import Record
 from gradcli.engine.record.tensor import Tensor, leaf
 from gradcli.ops import NAMES, TABLE
 from gradcli.ops.kinds import COMPOSITE, ELEMENTWISE, PUBLIC, STOP, UNREGISTERED
-from gradcli.ops.values import dtype_of, limits
+from gradcli.ops.values import dtype_of
 from gradcli.python.program import loads
 
 S = slice(None)
@@ -1301,8 +1301,8 @@ def test_lists_of_different_lengths_are_no_option() -> None:
 
 
 def test_large_results_keep_to_the_memory_budget() -> None:
-    x = np.zeros(10)
-    limits.max_bytes = 10_000.0
+    x, record = np.zeros(10), Record()
+    record.max_bytes = 10_000.0
     large: list[Call] = [
         of("tile", multiples=1000), of("repeat", repeats=1000), of("pad", paddings=[[0, 10_000]]),
         of("gather", np.zeros(5000)), of("unsorted_segment_sum", np.zeros(10),
@@ -1311,13 +1311,10 @@ def test_large_results_keep_to_the_memory_budget() -> None:
         lambda x: NAMES["one_hot"]([0, 1], 10_000), lambda x: NAMES["sequence_mask"]([10_000]),
         lambda x: NAMES["bincount"]([10_000]),
         lambda x: NAMES["meshgrid"](np.zeros(100), np.zeros(100))]
-    try:
-        for ours in large:
-            with pytest.raises(GradcliError, match="memory budget") as caught:
-                ours(x)
-            assert caught.value.code == "E0403"
-    finally:
-        limits.max_bytes = None
+    for ours in large:
+        with record, pytest.raises(GradcliError, match="memory budget") as caught:
+            ours(x)
+        assert caught.value.code == "E0403"
 
 
 # --- in a file --------------------------------------------------------------------------------

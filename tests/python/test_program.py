@@ -17,8 +17,8 @@ from folders import ROOT
 
 import gradcli
 from gradcli import GradcliError, Program, load, loads
+from gradcli.engine.record.record import memory_budget
 from gradcli.ops import PUBLIC
-from gradcli.ops.values import limits
 from gradcli.questions.derivatives import gradients
 from gradcli.questions.question import Question
 
@@ -426,15 +426,22 @@ def test_one_program_in_threads() -> None:
 
 def test_a_budget_is_of_one_run_and_what_is_asked_within_its_record() -> None:
     program = loads("input n = 10\nx = 2.0\nsum(ones(n)*x)")
-    before = limits.max_bytes
     tight = program.run({"n": 10}, max_bytes=100.0)
-    assert limits.max_bytes == before
+    assert memory_budget() is None
     with tight.record, tight.record:
         assert failure(lambda: PUBLIC["ones"](20)).code == "E0403"
     PUBLIC["ones"](1000)
     assert failure(lambda: program.run({"n": 20}, max_bytes=100.0)).code == "E0403"
-    assert limits.max_bytes == before
+    assert memory_budget() is None
     assert program.value(at={"n": 1000}) == 2000.0
+
+
+def test_other_names_are_checked_again() -> None:
+    program = loads("x^2")
+    for _ in range(2):
+        assert program.value(at={"x": 3.0}) == 9.0
+        assert failure(lambda: program.value(at={"x": 3.0, "z": 1.0})).code == "E0204"
+        assert failure(program.value).code == "E0203"
 
 
 def test_no_option_of_a_run_is_kept_for_a_later_one() -> None:

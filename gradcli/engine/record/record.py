@@ -31,8 +31,9 @@ from itertools import islice
 from sys import _getframe
 
 from gradcli.engine.record.provenance import PythonEvents, answer_kind, bare, beyond, ids, traces
+from gradcli.ops import values
 from gradcli.ops.kinds import Op
-from gradcli.ops.values import is_float, limits
+from gradcli.ops.values import is_float
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -123,6 +124,8 @@ class Record:
     in_rules: whether derivative rules of the table are running: floating point types may mix.
     max_entries: the largest number of entries, so that a derivative of high order ends; None:
         no limit.
+    max_bytes: the largest array that may be made while the record is open; None: that of the one
+        around it.
     stacked: id of a list to the list and the tensor that was made of it.
     derived: id of a derivative to (id of its target, id of its source), for derivatives of it.
     absorbed: whether a sweep ended in NaN, and another one with zeros that absorb took its place.
@@ -140,7 +143,7 @@ class Record:
     """
 
     __slots__ = (
-        "_around", "absorbed", "absorbing", "accumulators", "checking", "derived", "entries",
+        "_collecting", "absorbed", "absorbing", "accumulators", "checking", "derived", "entries",
         "everything", "guards", "hollow", "in_rules", "lost", "max_bytes", "max_entries", "paused",
         "place", "portable", "readers", "seen", "segments", "short", "sizes", "stacked", "tapes",
         "trace")
@@ -161,7 +164,7 @@ class Record:
         self.in_rules = False
         self.max_entries: int | None = None
         self.max_bytes: float | None = None
-        self._around: list[tuple[bool, float | None]] = []
+        self._collecting: list[bool] = []
         self.derived: dict[int, tuple[int, int]] = {}
         self.stacked: dict[int, tuple[list[Any], Any]] = {}
         self.trace: PythonEvents | None = None
@@ -188,12 +191,9 @@ class Record:
     def __enter__(self) -> Record:
         # Entries and tensors hold no cycles, and half the time of a run went into looking for
         # some (1.2 against 2.3 us an operation at 100,000 of them).
-        self._around.append((gc.isenabled(), limits.max_bytes))
+        self._collecting.append(gc.isenabled())
         gc.disable()
-        if self.max_bytes is not None:
-            limits.max_bytes = self.max_bytes
-        opened = _opened()
-        opened.append(self)
+        _opened().append(self)
         local.current = self
         return self
 
@@ -206,10 +206,9 @@ class Record:
         return any(entry[OP].partial for entry in self.compact())
 
     def __exit__(self, *exception: object) -> None:
-        collecting, limits.max_bytes = self._around.pop()
-        if collecting:
+        if self._collecting.pop():
             gc.enable()
-        opened = _opened()
+        opened: list[Record] = local.records
         opened.remove(self)
         local.current = opened[-1]
 
@@ -300,16 +299,22 @@ def current() -> Record:
     return found
 
 
+def memory_budget() -> float | None:
+    """Return the `max_bytes` of the innermost open record of this thread that has one."""
+    return next((record.max_bytes for record in reversed(_opened())
+                 if record.max_bytes is not None), None)
+
+
+values.memory_budget = memory_budget
+
+
 def close_all() -> None:
     """Close all records of this thread but that of Python code: an alarm may have interrupted a
     record half closed, and it would stay the current one.
     """
     opened = _opened()
-    around = [known for record in opened[1:] for known in record._around]
-    if any(collecting for collecting, _ in around):
+    if any(collecting for record in opened[1:] for collecting in record._collecting):
         gc.enable()
-    if around:
-        limits.max_bytes = around[0][1]
     del opened[1:]
     local.current = opened[0]
 

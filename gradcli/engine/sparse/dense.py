@@ -11,7 +11,7 @@ from gradcli.engine.sparse import sweeps
 from gradcli.engine.sparse.colouring import compressed
 from gradcli.engine.sweeps import derivatives
 from gradcli.engine.sweeps.derivatives import LARGE, size
-from gradcli.ops.values import has_nan, is_float, limits, show_bytes
+from gradcli.ops.values import has_nan, is_float, show_bytes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -81,11 +81,12 @@ def check(what: str, targets: sweeps.Flattened, sources: sweeps.Flattened, each:
     what: its name, for the message. each: bytes for one element.
     """
     whole = targets.size * sources.size
-    if limits.max_bytes is None or each * whole <= limits.max_bytes:
+    budget = records.memory_budget()
+    if budget is None or each * whole <= budget:
         return
     found = sweeps.nonzeros(records.current().history(), targets, sources)
     raise error("E0403", f"a dense {what} of {targets.size:,} x {sources.size:,} numbers takes"
                 f" {show_bytes(each * whole)}, over the memory budget of"
-                f" {show_bytes(limits.max_bytes)}",
+                f" {show_bytes(budget)}",
                 help=f"only {found:,} of them can differ from 0: --sparse gives these"
                 if found * SAVED <= whole else "use a smaller array, or raise --max-memory")

@@ -43,10 +43,11 @@ class NameCheck:
     calls: name, span and scope of each.
     called: the names alone.
     empty: one of them has no arguments.
+    accepted: the names that were given values when nothing was wrong.
     """
 
-    __slots__ = ("bound", "called", "calls", "declared", "early", "empty", "functions", "inputs",
-                 "objects", "order", "reads", "tapes")
+    __slots__ = ("accepted", "bound", "called", "calls", "declared", "early", "empty", "functions",
+                 "inputs", "objects", "order", "reads", "tapes")
 
     def __init__(self, statements: Sequence[Statement]) -> None:
         self.order: dict[str, None] = {}
@@ -58,6 +59,7 @@ class NameCheck:
         self.early: dict[str, Span] = {}
         self.objects: dict[int, str] = {}
         self.empty = self.tapes = False
+        self.accepted: set[str] | None = None
         for statement in statements:
             self._scan(statement.code, None)
         self.called = {name for name, _, _ in self.calls}
@@ -120,6 +122,8 @@ class NameCheck:
         name that cannot take one), E0206 (a value that is called), E0507 (a method of a missing
         tape).
         """
+        if self.accepted is not None and given.keys() == self.accepted:
+            return
         unknown = {name for name in self.called if name not in self.functions
                    and name not in VERBS and name not in PUBLIC}
         found = [
@@ -157,6 +161,7 @@ class NameCheck:
         if found:
             found.sort(key=lambda d: (d.source is not source, d.span or (0, 0)))
             raise GradcliError(*found)
+        self.accepted = set(given)
 
     def apart(self, names: Iterable[str], source: Source, given: Iterable[str]
                ) -> dict[str, Diagnostic]:

@@ -182,7 +182,7 @@ class Program:
                           options.get("max_steps", MAX_STEPS), self.names.tapes, log)
         running.tf, running.run.options = options.get("tf", False), options
         budget = options.get("max_bytes")
-        running.run.record.max_bytes = _half_of_memory() if budget is None else budget
+        running.run.record.max_bytes = HALF_OF_MEMORY if budget is None else budget
         return running
 
     def _check_given(self, run: Run, given: Mapping[str, Any]) -> None:
@@ -382,6 +382,9 @@ def _half_of_memory() -> float | None:
         return 0.5 * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, ValueError, OSError):
         return None
+
+
+HALF_OF_MEMORY = _half_of_memory()
 
 
 def constant(text: str, where: str) -> Any:
