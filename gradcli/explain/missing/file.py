@@ -17,7 +17,7 @@ from gradcli.explain.missing.causes import causes, propose
 from gradcli.explain.missing.file_scene import gap_of, scene_of
 from gradcli.explain.missing.outline import FixContext, Outline, applied
 from gradcli.explain.missing.scene import Gap
-from gradcli.lang.running.calls import NoGradient, is_number
+from gradcli.lang.running.calls import NoGradient, is_number, mapped
 from gradcli.lang.running.instructions import same
 from gradcli.ops.values import is_float
 
@@ -398,13 +398,12 @@ def _any(value: Any) -> bool:
 
 def _plain(value: Any) -> Any:
     """Return a snapshot of a value, since a variable may change later."""
-    if value is None or isinstance(value, (str, NoGradient)):
-        return value if isinstance(value, str) else None
-    if isinstance(value, dict):
-        return {k: _plain(v) for k, v in value.items()}
-    if isinstance(value, (list, tuple, range)):
-        return [_plain(v) for v in value]
-    return value_of(value) if is_number(value) else type(value).__name__
+    def of(one: Any) -> Any:
+        if one is None or isinstance(one, (str, NoGradient)):
+            return one if isinstance(one, str) else None
+        return value_of(one) if is_number(one) else type(one).__name__
+
+    return mapped(value, of)
 
 
 def _agree(a: Any, b: Any) -> bool:

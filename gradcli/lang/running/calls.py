@@ -17,7 +17,7 @@ from gradcli.ops.values import is_array, plain, shape_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
     from gradcli.base.errors import Diagnostic
@@ -429,8 +429,13 @@ def plain_structure(value: Any) -> Any:
 
 def own(value: Any) -> Any:
     """Return a value that the caller may change: arrays are copied."""
+    return mapped(value, lambda one: one.copy() if hasattr(one, "copy") else one)
+
+
+def mapped(value: Any, change: Callable[[Any], Any]) -> Any:
+    """Return a nested value with each leaf changed, in order; tuples and ranges become lists."""
     if isinstance(value, dict):
-        return {k: own(v) for k, v in value.items()}
-    if isinstance(value, list):
-        return [own(v) for v in value]
-    return value.copy() if hasattr(value, "copy") else value
+        return {k: mapped(v, change) for k, v in value.items()}
+    if isinstance(value, (list, tuple, range)):
+        return [mapped(v, change) for v in value]
+    return change(value)

@@ -18,6 +18,7 @@ from gradcli.lang.running.calls import (
     is_number,
     item,
     literal,
+    mapped,
     one_of,
     truth,
 )
@@ -255,13 +256,7 @@ def _tolerance(expectation: Expectation, attributes: Mapping[str, Any], name: st
 
 def _settled(value: Any) -> Any:
     """Return a value without tensors; a gradient that is None becomes None."""
-    if isinstance(value, NoGradient):
-        return None
-    if isinstance(value, (list, tuple, range)):
-        return [_settled(v) for v in value]
-    if isinstance(value, dict):
-        return {k: _settled(v) for k, v in value.items()}
-    return value_of(value)
+    return mapped(value, lambda one: None if isinstance(one, NoGradient) else value_of(one))
 
 
 def same(left: Any, right: Any, rtol: float, atol: float) -> bool:

@@ -7,8 +7,9 @@ lists grow with the run, so a program that only wants answers has no log.
 
 from __future__ import annotations
 
+from gradcli.base.errors import error
 from gradcli.engine.record.record import fresh_id
-from gradcli.engine.record.tensor import Tensor, flatten
+from gradcli.engine.record.tensor import Tensor, flatten, like
 from gradcli.engine.record.variable import Variable
 from gradcli.lang.syntax import code as c
 
@@ -157,12 +158,28 @@ class Log:
         self.windows: list[tuple[Any, Block, int, int]] = []
         self._turned: set[int] = set()
 
+    def request(self, number: int, kind: str, at: Instruction, tape: Any, targets: Any,
+                sources: Any, found: Any, first: int) -> Any:
+        """Note a question; return its answers, or those that the file gets in their place. Raises
+        E0401 behind the last question that is wanted. Arguments: see `LoggedRequest`.
+        """
+        self.requests.append(
+            LoggedRequest(kind, at, tape, targets, sources, found, first, fresh_id()))
+        if number == self.until:
+            raise error("E0401", "all that was wanted has run")
+        given = self.given.get(number, {})
+        return like(found, [given.get(k, g) for k, g in enumerate(flatten(found))]
+                    ) if given else found
+
     def condition(self, ins: Instruction, value: Any, holds: bool, code: Code, pc: int,
                   local: Mapping[str, Any] | None) -> None:
         """Note that a JUMP_IF_FALSE, AND or OR decided."""
-        if ins[0] == c.JUMP_IF_FALSE:
-            self._branch(ins, value, holds, code, pc, local)
-            return
+        note = self._branch if ins[0] == c.JUMP_IF_FALSE else self._short_circuit
+        note(ins, value, holds, code, pc, local)
+
+    def _short_circuit(self, ins: Instruction, value: Any, holds: bool, code: Code, pc: int,
+                       local: Mapping[str, Any] | None) -> None:
+        """Note an AND or OR and what it jumps over."""
         jumps = holds == (ins[0] == c.OR)
         skipped = code[pc:pc + ins[1]] if jumps else []
         end = max([ins[3], *[i[3] for i in skipped]])

@@ -12,6 +12,7 @@ from gradcli.lang.running.calls import (
     as_tensor,
     is_number,
     kind_of,
+    mapped,
     no_operand,
     one_each,
     one_of,
@@ -177,14 +178,14 @@ def _question(how: str) -> Method:
 
 def _with_gaps(found: Any, sources: Any, target: Any, tape: FileTape) -> Any:
     """Return the answer with a `NoGradient` for each None, so that its cause can be found."""
-    if isinstance(found, dict):
-        return {k: _with_gaps(v, sources[k], target, tape) for k, v in found.items()}
-    if isinstance(found, (list, tuple)):
-        return [_with_gaps(v, s, target, tape) for v, s in zip(found, sources, strict=True)]
-    if found is not None:
-        return found
     first = next((t for t in flatten(target) if isinstance(t, Tensor)), None)
-    return NoGradient(first, sources, tape)
+    rest = iter(flatten(sources))
+
+    def filled(g: Any) -> Any:
+        source = next(rest)
+        return NoGradient(first, source, tape) if g is None else g
+
+    return mapped(found, filled)
 
 
 def _refused(what: str, value: Any) -> GradcliError:
@@ -196,18 +197,14 @@ def _jvp(run: Running, accumulator: Any, given: list[Any], named: Mapping[str, A
     targets = tensors(given[0], "target", _refused)
     first = fresh_id()
     found = accumulator.jvp(targets, given[1])
-    gaps = iter(flatten(targets))
+    rest = iter(flatten(targets))
     source = next(iter(accumulator.tangents), None)
 
     def filled(value: Any) -> Any:
-        if isinstance(value, dict):
-            return {k: filled(v) for k, v in value.items()}
-        if isinstance(value, (list, tuple)):
-            return [filled(v) for v in value]
-        target = next(gaps)
+        target = next(rest)
         return NoGradient(target, Tensor(0.0, source), accumulator) if value is None else value
 
-    found = filled(found)
+    found = mapped(found, filled)
     return number_answers(run, "jvp", accumulator, targets, Tensor(0.0, source), found, first)
 
 

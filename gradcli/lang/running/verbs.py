@@ -358,17 +358,8 @@ def number_answers(run: Running, kind: str, tape: Any, targets: Any, sources: An
         if len(doubtful) >= MAX_REMEMBERED:
             doubtful.clear()
         doubtful.update(g.id for g in flatten(found) if isinstance(g, Tensor) and g.id is not None)
-    if run.run.log is not None:
-        from gradcli.lang.running.log import LoggedRequest
-
-        run.run.log.requests.append(
-            LoggedRequest(kind, run.at, tape, targets, sources, found, first, fresh_id()))
-        if number == run.run.log.until:
-            raise error("E0401", "all that was wanted has run")
-        given = run.run.log.given.get(number)
-        if given:
-            found = like(found, [given.get(k, g) for k, g in enumerate(flatten(found))])
-    return found
+    return found if run.run.log is None else run.run.log.request(
+        number, kind, run.at, tape, targets, sources, found, first)
 
 
 def _is_finite(target: Any) -> bool:
