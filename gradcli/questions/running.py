@@ -5,7 +5,7 @@ from __future__ import annotations
 from operator import itemgetter
 
 from gradcli.base.errors import GradcliError, error
-from gradcli.engine.record.tensor import Tensor
+from gradcli.engine.record.tensor import Tensor, flatten
 from gradcli.engine.sweeps.extremes import extreme
 from gradcli.lang.running.calls import MissingGradients, NoGradient, plain_structure
 from gradcli.questions import digits
@@ -57,7 +57,7 @@ def run(question: Question, each: Callable[[Answer, bool], None] | None = None,
                         "values": [_value(v) for v in one.values]}
         count += 1
         waits = len(gaps) < MAX_EXPLAINED and (one.doubtful or any(
-            _missing(v) or is_bad(v) or (notes and has_zero(v)) for v in one.values))
+            _gaps(v) or is_bad(v) or (notes and has_zero(v)) for v in one.values))
         if waits:
             gaps.append((count, told))
         if len(held) < MAX_NOTED and any(map(tensors, one.values)):
@@ -121,14 +121,6 @@ def _notes(question: Question, found: Run, all_: bool) -> list[Answer]:
     return [note(question, Note(*said)) for said in dict.fromkeys((*found.notes, *more))]
 
 
-def _missing(value: Any) -> bool:
-    if isinstance(value, dict):
-        return any(_missing(v) for v in value.values())
-    if isinstance(value, (list, tuple)):
-        return any(_missing(v) for v in value)
-    return isinstance(value, NoGradient)
-
-
 def _value(value: Any) -> Answer:
     # How it reads is the business of who prints it.
     return {"text": None, "value": data(_printable(value)), "reasons": [], "notes": []}
@@ -187,10 +179,4 @@ def _explain(question: Question, gaps: list[tuple[int, Answer]], notes: bool) ->
 
 
 def _gaps(value: Any) -> list[NoGradient]:
-    if isinstance(value, NoGradient):
-        return [value]
-    if isinstance(value, dict):
-        return [g for v in value.values() for g in _gaps(v)]
-    if isinstance(value, (list, tuple)):
-        return [g for v in value for g in _gaps(v)]
-    return []
+    return [g for g in flatten(value) if isinstance(g, NoGradient)]

@@ -141,18 +141,6 @@ def prime_keywords(tokens: Tokens, first: int, at: int) -> GradcliError:
                  tokens.span(first, at - 1), help=f"write `{tokens.token(first)}(x)`")
 
 
-def repeated_keyword(tokens: Tokens, keywords: list[int]) -> GradcliError:
-    """Return E0102 for `f(a=1, a=2)`."""
-    seen: set[str] = set()
-    for keyword in keywords:
-        name = tokens.token(keyword)
-        if name in seen:
-            break
-        seen.add(name)
-    return error("E0102", f"`{name}` is given twice", tokens.span(keyword, keyword),
-                 help=f"leave one `{name}=...` out")
-
-
 def no_numpy_constant(tokens: Tokens, first: int, at: int) -> GradcliError:
     """Return E0102 for `np.linalg`, or `np.mean` without brackets."""
     written = excerpt(tokens, first, at)
@@ -291,11 +279,17 @@ def bad_size(tokens: Tokens, number: int) -> GradcliError:
 
 
 def repeated_name(tokens: Tokens, places: list[int], what: str) -> GradcliError:
-    """Return E0107 for `def f(x, x):` and `for a, a in u:`. places: the tokens of the names."""
+    """Return E0107 for `def f(x, x):` and `for a, a in u:`, E0102 for `f(a=1, a=2)`.
+
+    places: the tokens of the names. what: their kind; "" for keyword arguments.
+    """
     names = [tokens.token(place) for place in places]
     second = next(i for i, name in enumerate(names) if name in names[:i])
-    return error("E0107", f"`{names[second]}` stands twice among the {what}",
-                 tokens.span(places[second], places[second]), help="choose different names")
+    name, span = names[second], tokens.span(places[second], places[second])
+    if not what:
+        return error("E0102", f"`{name}` is given twice", span, help=f"leave one `{name}=...` out")
+    return error("E0107", f"`{name}` stands twice among the {what}", span,
+                 help="choose different names")
 
 
 def misplaced(tokens: Tokens, word: int, in_function: bool) -> GradcliError:

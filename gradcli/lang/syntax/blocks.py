@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from gradcli.lang.syntax import code as c
 from gradcli.lang.syntax.code import OpenBlock
-from gradcli.lang.syntax.expressions import attribute_names
+from gradcli.lang.syntax.expressions import attribute_names, distinct
 from gradcli.lang.syntax.lexer import (
     CLOSING,
     DEDENT,
@@ -140,7 +140,7 @@ def _while_head(emitter: Emitter, values: list[Any], at: int) -> None:  # WHILE 
 
 def _for_head(emitter: Emitter, values: list[Any], at: int) -> None:  # FOR names IN test COLON
     targets, _, items, _ = values[-4:]
-    names = _distinct_names(emitter, targets, "variables of the loop")
+    names = distinct(emitter, targets, "variables of the loop")
     opened = _open(emitter, values, 5)
     _emit(emitter, c.ITERATE, None, emitter.span(items, at - 2))
     span = emitter.span(targets[0], targets[-1])
@@ -151,16 +151,6 @@ def _for_head(emitter: Emitter, values: list[Any], at: int) -> None:  # FOR name
         _emit(emitter, c.UNPACK, names, span)
     emitter.names.update(dict.fromkeys(names))
     _begin(emitter)
-
-
-def _distinct_names(emitter: Emitter, places: list[int], what: str) -> tuple[str, ...]:
-    """Return the names of tokens. Raises E0107 for one that occurs twice; what: their kind."""
-    names = tuple([emitter.token(place) for place in places])
-    if len(set(names)) < len(names):
-        from gradcli.lang.messages.refusals import repeated_name
-
-        raise repeated_name(emitter, places, what)
-    return names
 
 
 def _loop(emitter: Emitter, values: list[Any], at: int) -> None:
@@ -218,7 +208,7 @@ def _pass(emitter: Emitter, values: list[Any], at: int) -> None:  # PASS
 def _def_head(emitter: Emitter, values: list[Any], at: int) -> None:
     # DEF ident LPAR parameters RPAR COLON
     name, _, places = values[-5:-2]
-    parameters = _distinct_names(emitter, places, "parameters")
+    parameters = distinct(emitter, places, "parameters")
     opened = _open(emitter, values, 6)
     opened.names, emitter.names = emitter.names, {}
     opened.data = emitter.token(name), parameters, emitter.span(opened.first, at - 2)

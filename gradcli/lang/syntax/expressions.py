@@ -264,13 +264,15 @@ def _arguments(count: int, keywords: int) -> Action:
     return action
 
 
-def distinct(emitter: Emitter, keywords: list[int]) -> tuple[str, ...]:
-    """Return the names of keyword arguments from their tokens. Raises E0102 for a repeated one."""
-    names = tuple([emitter.token(keyword) for keyword in keywords])
+def distinct(emitter: Emitter, places: list[int], what: str = "") -> tuple[str, ...]:
+    """Return the names of tokens. Raises E0102 for a repeated keyword argument, E0107 for another
+    name that occurs twice; what: their kind.
+    """
+    names = tuple([emitter.token(place) for place in places])
     if len(set(names)) < len(names):
-        from gradcli.lang.messages.refusals import repeated_keyword
+        from gradcli.lang.messages.refusals import repeated_name
 
-        raise repeated_keyword(emitter, keywords)
+        raise repeated_name(emitter, places, what)
     return names
 
 
