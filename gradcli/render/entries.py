@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     Label = tuple[str, Index]
     Matrix = tuple[list[Label], list[Label], list[list[Any]]]
     Named = list[tuple[str, Any, dict[str, Any]]]
-    Remark = tuple[list[str], Any, dict[str, Any], int]
+    Comment = tuple[list[str], Any, dict[str, Any], int]
 
 # The relative difference above which --verify fails, as in gradcli.questions, which is out of reach
 # for this layer.
@@ -171,7 +171,7 @@ def named(command: str, result: dict[str, Any]) -> Named:
             ("", "", {"notes": result.get("notes")})]     # what concerns all of them
 
 
-def reasons(items: Named) -> list[Remark]:
+def reasons(items: Named) -> list[Comment]:
     """Return a remark for each distinct reason: (names, value, reason, its place among the causes
     of the first name).
     """
@@ -179,7 +179,7 @@ def reasons(items: Named) -> list[Remark]:
                     for at, reason in enumerate(item.get("reasons") or ())])
 
 
-def notes(items: Named) -> list[Remark]:
+def notes(items: Named) -> list[Comment]:
     """Return a remark for each distinct note, once per line of the file. A note without a
     derivative's name is left out where a derivative has a note with the same code and location.
     """
@@ -197,7 +197,7 @@ def _cause(note: dict[str, Any]) -> tuple[Any, ...]:
     return note.get("code"), note.get("line"), note.get("column")
 
 
-def _shared(found: list[tuple[str, Any, dict[str, Any], int, Any]]) -> list[Remark]:
+def _shared(found: list[tuple[str, Any, dict[str, Any], int, Any]]) -> list[Comment]:
     """Return the remarks, those that are equal as one with all their names, in order of the first.
     Messages about different sources are equal if all else is, and become one about all of them.
     """

@@ -119,8 +119,6 @@ def _mapped(value: Any, change: Callable[[float], float]) -> Any:
 def elements(value: Any, index: Index = ()) -> Iterator[tuple[Index, Any]]:
     """Yield every (index, scalar) of nested lists in row-major order; a scalar or None is one with
     (). The keys of dicts are part of the index. Recursion is as deep as the value is nested.
-
-    The keys of dicts are part of the index. Recursion is as deep as the value is nested.
     """
     items: Any
     if isinstance(value, list):

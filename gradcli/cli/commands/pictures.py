@@ -13,12 +13,15 @@ from gradcli.render.numbers import visible
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from collections.abc import Callable
+    from typing import TypeVar
 
     from gradcli.cli.environment import Environment
     from gradcli.cli.options.pictures import GraphOptions, PictureOptions, PlotOptions
     from gradcli.lang.running.program import Program
     from gradcli.questions.plain_data import Answer
+
+    Given = TypeVar("Given", bound=PictureOptions)
 
 BYTES = ("png", "pdf")
 
@@ -29,25 +32,23 @@ class Misuse(Exception):
 
 def plot(options: PlotOptions, environment: Environment) -> int:
     """Draw a function and its derivatives; what is special about them goes to standard error."""
-    try:
-        _refuse_terminal(options, environment)
-        answer = guarded(options, environment, _plotted)
-    except Misuse as problem:
-        return _refused(problem, options, environment)
-    chosen = options.chosen()
-    if chosen == "json":
-        _put_json(answer, options, environment)
-    elif chosen in PICTURES:
-        from gradcli.render.pictures.files import picture
+    def work(program: Program, options: PlotOptions) -> tuple[Answer, Callable[[], str | bytes]]:
+        answer = _plotted(program, options)
+        return answer, lambda: draw(answer)
 
-        _put(picture(answer, chosen), answer, options, environment)
-    else:
+    def draw(answer: Answer) -> str | bytes:
+        chosen = options.chosen()
+        if chosen in PICTURES:
+            from gradcli.render.pictures.files import picture
+
+            return picture(answer, chosen)
         from gradcli.render.pictures import terminal
 
         destination = Destination(options, environment)
-        _put(terminal.picture(answer, environment.width(environment.stdout), destination.encoding(),
-                              destination.color()), answer, options, environment)
-    return OK
+        return terminal.picture(answer, environment.width(environment.stdout),
+                                destination.encoding(), destination.color())
+
+    return _run(options, environment, work)
 
 
 def _plotted(program: Program, options: PlotOptions) -> Answer:
@@ -92,53 +93,39 @@ def graph(options: GraphOptions, environment: Environment) -> int:
 
     chosen = options.chosen() or "dot"
 
-    def work(program: Program, options: GraphOptions) -> tuple[Answer, str | bytes]:
+    def work(program: Program, options: GraphOptions) -> tuple[Answer, Callable[[], str | bytes]]:
         answer = graphed(question_from(program, options), options.max_nodes or MAX_NODES)
-        if chosen == "json":
-            return answer, ""
-        if chosen in PICTURES:
-            return answer, picture(WRITERS["dot"](answer), chosen)
-        return answer, WRITERS[chosen](answer)
+        drawn: str | bytes = "" if chosen == "json" else (
+            picture(WRITERS["dot"](answer), chosen) if chosen in PICTURES else
+            WRITERS[chosen](answer))
+        return answer, lambda: drawn    # drawn here, where an error has a place in the program
 
+    return _run(options, environment, work)
+
+
+def _run(options: Given, environment: Environment,
+         work: Callable[[Program, Given], tuple[Answer, Callable[[], str | bytes]]]) -> int:
+    """Print a picture, or write it to the file of -o, and its notes to standard error; as JSON it
+    has them in it. work: returns the picture as data, and the function that draws it.
+    """
+    destination, chosen = Destination(options, environment), options.chosen()
     try:
-        _refuse_terminal(options, environment)
+        if chosen in BYTES and destination.to_terminal:
+            raise Misuse(f"a terminal shows no {chosen}; write it to a file: -o picture.{chosen}")
+        answer, draw = guarded(options, environment, work)
     except Misuse as problem:
-        return _refused(problem, options, environment)
-    answer, drawn = guarded(options, environment, work)
+        environment.tell(f"gradcli {options.command.name}: {problem}\n")
+        return USAGE
     if chosen == "json":
-        _put_json(answer, options, environment)
-    else:
-        _put(drawn, answer, options, environment)
-    return OK
+        from gradcli.render import machine
 
-
-def _refuse_terminal(options: PictureOptions, environment: Environment) -> None:
-    """Raise Misuse where the bytes of a picture would go to a terminal."""
-    chosen = options.chosen()
-    if chosen in BYTES and Destination(options, environment).to_terminal:
-        raise Misuse(f"a terminal shows no {chosen}; write it to a file: -o picture.{chosen}")
-
-
-def _refused(problem: Misuse, options: PictureOptions, environment: Environment) -> int:
-    """Tell a misuse as one, and return the exit status of it."""
-    environment.tell(f"gradcli {options.command.name}: {problem}\n")
-    return USAGE
-
-
-def _put(drawn: str | bytes, answer: Answer, options: PictureOptions, environment: Environment
-         ) -> None:
-    """Print a picture, or write it to the file of -o, and its notes to standard error."""
-    destination = Destination(options, environment)
+        destination.put(machine.dump(answer) + "\n")
+        return OK
+    drawn = draw()
     if isinstance(drawn, bytes):
         destination.put_bytes(drawn)
     else:
         destination.put(drawn)
     if not options.quiet:
         destination.remark("".join([f"{visible(note['message'])}\n" for note in answer["notes"]]))
-
-
-def _put_json(answer: dict[str, Any], options: PictureOptions, environment: Environment) -> None:
-    """Print a picture as data, which has its notes in it."""
-    from gradcli.render import machine
-
-    Destination(options, environment).put(machine.dump(answer) + "\n")
+    return OK

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from gradcli.render.page import Block
     from gradcli.render.view import View
 
-    Column = tuple[str, Sequence[Any], int]     # head, cells, columns of the terminal for a cell
+    Sized = tuple[str, Sequence[Any], int]     # head, cells, columns of the terminal for a cell
     Fact = tuple[str, str]
     Head = tuple[str, ...]
     Row = list[Any]
@@ -333,7 +333,7 @@ def _problems(view: View, answer: dict[str, Any]) -> Table:
     and the mistakes.
     """
     problems = answer["problems"]
-    columns: list[Column] = [
+    columns: list[Sized] = [
         ("problem", [one["problem"] for one in problems], NAME),
         ("function", [one["function"] for one in problems], TEXT), *_counts(problems)]
     room = view.width - _wide(view, columns)
@@ -344,19 +344,19 @@ def _problems(view: View, answer: dict[str, Any]) -> Table:
     return _table(columns)
 
 
-def _table(columns: list[Column]) -> Table:
+def _table(columns: list[Sized]) -> Table:
     return Table([head for head, _, _ in columns],
                  zip(*[cells for _, cells, _ in columns], strict=True), gap=True,
                  limits={k: limit for k, (_, _, limit) in enumerate(columns)})
 
 
-def _wide(view: View, columns: list[Column]) -> int:
+def _wide(view: View, columns: list[Sized]) -> int:
     """Return the number of characters that columns take, with the gaps behind them."""
     return sum([max([widest([head]), *[widest(view.name(text, limit)) for text in cells]]) + GAP
                 for head, cells, limit in columns])
 
 
-def _counts(problems: list[dict[str, Any]]) -> Iterator[Column]:
+def _counts(problems: list[dict[str, Any]]) -> Iterator[Sized]:
     """Yield a column per verdict with its number of answers: right, wrong and so on."""
     for kind, style, *_ in KINDS:
         texts = [f"{one[kind]:,}" for one in problems]
@@ -365,7 +365,7 @@ def _counts(problems: list[dict[str, Any]]) -> Iterator[Column]:
                                  for text, one in zip(texts, problems, strict=True)], UNLIMITED
 
 
-def _mistakes(view: View, problems: list[dict[str, Any]], room: int) -> Column:
+def _mistakes(view: View, problems: list[dict[str, Any]], room: int) -> Sized:
     """Return the column of the most frequent mistakes, with as many in a line as there is room for.
     """
     cells = []
@@ -421,7 +421,7 @@ def _diff(view: View, answer: dict[str, Any]) -> Iterator[Block]:
     yield Title(f"{len(changes):,} mark{'s' if len(changes) > 1 else ''} changed")
     head, body = _diff_rows(answer)
     shown = body if view.whole else body[:MOST]
-    columns: list[Column] = []
+    columns: list[Sized] = []
     for at, name in enumerate(head):
         texts = [_shown(row[at]) for row in shown]
         columns.append((name.replace("_", " "), numbers.aligned(texts) if name.endswith("score")

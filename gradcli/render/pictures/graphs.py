@@ -176,14 +176,7 @@ def label(node: dict[str, Any]) -> list[str]:
         if said:
             lines.append(f"= {said}" if value is not None else said)
     if node["cut"]:
-        lines += _wrapped(f"cut: {node['cut']}")
+        from textwrap import wrap
+
+        lines += wrap(f"cut: {node['cut']}", LONG, break_long_words=False, break_on_hyphens=False)
     return [line for line in lines if line] or ["..."]
-
-
-def _wrapped(text: str) -> list[str]:
-    lines = [""]
-    for word in text.split(" "):
-        if len(lines[-1]) + len(word) >= LONG and lines[-1]:
-            lines.append("")
-        lines[-1] += (" " if lines[-1] else "") + word
-    return lines

@@ -45,7 +45,7 @@ def picture(answer: dict[str, Any], width: int, encoding: str, color: bool) -> s
         from plotille import Canvas
     except ImportError:
         raise missing("plotille", "a picture in a terminal") from None
-    whole = _has(encoding, "⠿")
+    whole = encodable("⠿", encoding) == "⠿"
     low, high = answer["range"] if answer["field"] is None else [
         answer["over"][1][key] for key in ("low", "high")]
     side = _ticks(low, high)
@@ -59,7 +59,7 @@ def picture(answer: dict[str, Any], width: int, encoding: str, color: bool) -> s
     draw = _curves if answer["field"] is None else _field
     layers, legend = draw(canvas, answer, whole)
     rows = _together(layers, color)
-    bar, corner, line = ("│", "└", "─") if _has(encoding, "│└─") else ("|", "+", "-")
+    bar, corner, line = "│└─" if encodable("│└─", encoding) == "│└─" else "|+-"
     title = [encodable(text, encoding).center(margin + 2 + columns).rstrip()
              for text in answer["title"].split("\n")]
     body = [f"{side.get(k, ''):>{margin}} {bar}{row}".rstrip() for k, row in enumerate(rows)]
@@ -144,14 +144,6 @@ def _painted(text: str, ink: str, count: int | None = None) -> str:
         return text
     count = len(text) if count is None else count
     return f"\x1b[{ink}m{text[:count]}\x1b[39m{text[count:]}"
-
-
-def _has(encoding: str, text: str) -> bool:
-    try:
-        text.encode(encoding)
-    except (UnicodeEncodeError, LookupError):
-        return False
-    return True
 
 
 def _curves(new: Callable[[], Any], answer: dict[str, Any], whole: bool
