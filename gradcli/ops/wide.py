@@ -110,9 +110,10 @@ def _by_floats(op: Op, args: Sequence[Any]) -> Any:
     if not op.rules:  # a step, or a choice
         return ans
     found = wide(ans)
-    if type(ans) is float and NORMAL < found.exponent <= 1024 and all(
+    if type(ans) is float and all(
             type(a) is not Wide or (a.is_single() and a.doubt is None and not a.beyond())
-            for a in args):
+            for a in args) and (NORMAL < found.exponent <= 1024 or (
+                ans == 0.0 and any(op.edge(k) and x == 0 for k, x in enumerate(xs)))):
         return found    # nothing was lost on the way to the floats, nor has left their range here
     lost = np.zeros(np.shape(ans), bool)
     doubtful = sloped = lost

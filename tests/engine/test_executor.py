@@ -133,9 +133,10 @@ def arguments() -> Any:
 def test_sines_and_cosines_are_exact_everywhere() -> None:
     a = arguments()
     s, c = pair(a, paired=None)
-    with mpmath.workprec(1400):
+    # mpmath takes the more digits that a far argument, or one beside a zero, needs.
+    with mpmath.workprec(120):
         for x, got_s, got_c in zip(a.tolist(), s.tolist(), c.tolist(), strict=True):
-            for got, exact in ((got_s, mpmath.sin(x)), (got_c, mpmath.cos(x))):
+            for got, exact in zip((got_c, got_s), mpmath.cos_sin(x), strict=True):
                 error = abs(mpmath.mpf(got) - exact)
                 assert error <= 4e-16
                 # Half of the smallest denormal is as near as a denormal can be.

@@ -711,27 +711,28 @@ def test_highest_order() -> None:
 # --- what others import ---------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("arguments", [
-    ["grad", "-e", "x^2", "--at", "x=3"], ["eval", "-e", "2"],
-    ["why", "-e", "floor(x)", "--at", "x=1.5"],
-    ["check", "x^2", "2x"], ["ops", "tanh"],
-    ["grad", "-e", "x^2", "--points", "x=linspace(0,1,5)"],
-    ["plot", "-e", "x^2", "--over", "x=0:1", "--format", "json"],
-    ["graph", "-e", "x^2", "--at", "x=3"]], ids=lambda arguments: arguments[0])
+@pytest.mark.parametrize("commands", [
+    [["grad", "-e", "x^2", "--at", "x=3"], ["eval", "-e", "2"],
+     ["why", "-e", "floor(x)", "--at", "x=1.5"], ["check", "x^2", "2x"], ["ops", "tanh"],
+     ["grad", "-e", "x^2", "--points", "x=linspace(0,1,5)"]],
+    [["plot", "-e", "x^2", "--over", "x=0:1", "--format", "json"],
+     ["graph", "-e", "x^2", "--at", "x=3"]]], ids=lambda commands: commands[0][0])
 def test_other_commands_import_none_of_it(
-        arguments: list[str], home: dict[str, str | None]) -> None:
+        commands: list[list[str]], home: dict[str, str | None]) -> None:
     """What is drawn with is imported where something is drawn."""
-    code = ("import sys\nfrom gradcli.cli.main import main\nsys.argv = ['gradcli', *"
-            f"{arguments!r}]\ntry:\n    main()\nexcept SystemExit:\n    pass\n"
+    code = ("import sys\nfrom gradcli.cli.main import main\n"
+            f"for arguments in {commands!r}:\n    sys.argv = ['gradcli', *arguments]\n"
+            "    try:\n        main()\n    except SystemExit as end:\n"
+            "        assert not end.code, arguments\n"
             "print(*sys.modules, file=sys.stderr)")
     ran = run(sys.executable, "-c", code, env=home)
+    assert ran.returncode == 0, ran.stderr
     modules = set(ran.stderr.splitlines()[-1].split())
     assert not {"matplotlib", "plotille", "contourpy"} & modules
     assert "gradcli.render.pictures.files" not in modules
-    if arguments[0] not in ("plot", "graph"):
+    if commands[0][0] != "plot":
         assert not [m for m in modules if m.startswith(
-            ("gradcli.questions.pictures", "gradcli.questions.pictures",
-            "gradcli.cli.options.pictures"))]
+            ("gradcli.questions.pictures", "gradcli.cli.options.pictures"))]
 
 
 # --- where values are rounding --------------------------------------------------------------------
