@@ -195,13 +195,13 @@ def compared(program: Drawn, point: Point, seed: str, counts: collections.Counte
 
 def shrunk(finding: Finding, seed: str) -> Finding:
     """The smallest program found that is wrong in the same kind of derivative."""
-    tried, ended = 0, time.monotonic() + 20
+    tried, ended = 0, time.process_time() + 20
     better = True
-    while better and time.monotonic() < ended:
+    while better and time.process_time() < ended:
         better = False
         for program in finding.program.smaller():
             tried += 1
-            if time.monotonic() > ended:
+            if time.process_time() > ended:
                 break
             try:
                 found = compared(program, finding.point, seed, collections.Counter())
@@ -222,8 +222,8 @@ def one(seed: str) -> tuple[collections.Counter[str], str | None, str | None]:
     """Draw a program and a point where it has a value, and compare."""
     counts: collections.Counter[str] = collections.Counter()
     draw = random.Random(seed)
-    signal.signal(signal.SIGALRM, _alarm)
-    signal.alarm(SECONDS)
+    signal.signal(signal.SIGPROF, _alarm)
+    signal.setitimer(signal.ITIMER_PROF, SECONDS)
     try:
         program = drawn_program(draw)
         for _ in range(8):
@@ -257,7 +257,7 @@ def one(seed: str) -> tuple[collections.Counter[str], str | None, str | None]:
         counts["programs given up (mpmath too slow)"] += 1
         return counts, None, None
     finally:
-        signal.alarm(0)
+        signal.setitimer(signal.ITIMER_PROF, 0)
     return counts, f"# {seed}\n{shrunk(finding, seed)}", None
 
 
