@@ -35,7 +35,7 @@ import gradcli
 from gradcli.base.errors import GradcliError
 from gradcli.cli.environment import Environment
 from gradcli.cli.main import run
-from gradcli.lang.running import blocks, declare, methods
+from gradcli.lang.running import declare, recording
 from gradcli.lang.syntax.code import CONSTANTS, VERBS
 from gradcli.lang.syntax.grammar import grammar_text
 from gradcli.lang.syntax.lexer import KEYWORDS
@@ -248,9 +248,9 @@ def test_every_word_of_the_language_is_mentioned() -> None:
     wanted = {
         *KEYWORDS, *VERBS, *CONSTANTS, *DTYPES, "np", "T", "shape", "size", "ndim", "rtol", "atol",
         "output_gradients", "unconnected_gradients"}
-    for table in (methods.OF_VARIABLE, methods.OF_TAPE, methods.OF_ACCUMULATOR):
+    for table in (recording.OF_VARIABLE, recording.OF_TAPE, recording.OF_ACCUMULATOR):
         wanted |= table.keys()
-    for attributes in (blocks.ATTRIBUTES, declare.ATTRIBUTES):
+    for attributes in (recording.ATTRIBUTES, declare.ATTRIBUTES):
         wanted |= {name for names in attributes.values() for name in names}
     assert len(wanted) > 90
     assert sorted(wanted - words_of(LANGUAGE)) == []

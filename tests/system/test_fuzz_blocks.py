@@ -21,7 +21,7 @@ from slips import spoiled
 from test_fuzz import ask, refuse
 
 from gradcli.engine.record import record as records
-from gradcli.lang.running.methods import OF_ACCUMULATOR, OF_TAPE, OF_VARIABLE
+from gradcli.lang.running.recording import OF_ACCUMULATOR, OF_TAPE, OF_VARIABLE
 from gradcli.lang.running.statements import STATEMENTS
 from gradcli.lang.syntax.code import VERBS
 

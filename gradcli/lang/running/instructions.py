@@ -32,7 +32,7 @@ from gradcli.ops.values import SCALAR_TYPES, shape_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import Any
 
     from gradcli.base.errors import Span
@@ -140,7 +140,7 @@ def _unpack(run: Running, arg: Sequence[str], stack: Stack, span: Span, local: S
 
 def _method(run: Running, arg: tuple[str, int, Sequence[str]], stack: Stack, span: Span,
             local: Scope) -> None:
-    from gradcli.lang.running.methods import call_method
+    from gradcli.lang.running.recording import call_method
 
     args, named = _call(stack, arg)
     obj = stack.pop()
@@ -164,9 +164,7 @@ def _numpy(run: Running, arg: tuple[str, int, Sequence[str]], stack: Stack, span
 
 
 def _iterate(run: Running, arg: None, stack: Stack, span: Span, local: Scope) -> None:
-    from gradcli.lang.running.blocks import iterated
-
-    stack.append(iterated(run, stack.pop()))
+    stack.append(_iterated(run, stack.pop()))
 
 
 def _expect(run: Running, arg: Expectation, stack: Stack, span: Span, local: Scope) -> None:
@@ -196,7 +194,7 @@ def _define(run: Running, arg: Function, stack: Stack, span: Span, local: Scope)
 
 def enter(run: Running, arg: Block, stack: Stack, local: Scope) -> Any:
     """Open a block; return the object to close at its end."""
-    from gradcli.lang.running.blocks import entered
+    from gradcli.lang.running.recording import entered
 
     return entered(run, arg, stack, local)
 
@@ -291,3 +289,38 @@ def _items(value: Any) -> list[Any] | None:
         return list(value)
     raise error("E0301", "a list is compared with what has no items",
                 help="give both sides the same structure")
+
+
+def _iterated(run: Running, value: Any) -> Iterator[Any]:
+    """Return an iterator over a list's items, a dictionary's keys, a range or a tensor's rows.
+
+    Raises E0317 for a value without items.
+    """
+    if isinstance(value, (list, range, tuple)):
+        items: Any = value
+        count: int | None = len(value)
+    elif isinstance(value, dict):
+        items, count = list(value), len(value)
+    elif not is_number(value) or isinstance(value_of(value), str):
+        raise error("E0317", "there is nothing to loop over",
+                    help="give range(10), a list or a tensor")
+    else:
+        shape = core_shape(value)
+        if not shape:
+            whole = value_of(value)
+            n = int(whole) if whole == whole // 1 else 10
+            raise error("E0317", "one number has no items to loop over", help=f"write range({n})")
+        count = shape[0]
+        items = (call_operation(index_op, [as_tensor(value)], {"pattern": (k,)})
+                 for k in range(count))
+    if run.progress is not None and not run.looping:
+        run.looping += 1
+        return iter(_watched(run, run.progress(items, count)))
+    return iter(items)
+
+
+def _watched(run: Running, items: Any) -> Iterator[Any]:
+    try:
+        yield from items
+    finally:
+        run.looping -= 1
