@@ -27,7 +27,7 @@ from gradcli.base.errors import GradcliError
 from gradcli.base.workers import cluster
 from gradcli.base.workers.guarded import Guarded
 from gradcli.base.workers.processes import processes
-from gradcli.cli.commands.points import told
+from gradcli.cli.commands.points import finished
 from gradcli.points import job as stream
 
 Gradcli = Callable[..., Ran]
@@ -357,11 +357,11 @@ def test_a_cluster_that_loses_its_workers_is_told() -> None:
     job: Any = None
     wrong: Exception = BrokenExecutor("gone")
     with pytest.raises(GradcliError, match="no worker can do the work") as caught:
-        list(told(stream.done(job, blocks, Lost(), 1)))
+        list(finished(stream.done(job, blocks, Lost(), 1)))
     assert caught.value.code == "E0738"
     wrong = ZeroDivisionError("a bug")
     with pytest.raises(ZeroDivisionError):
-        list(told(stream.done(job, blocks, Lost(), 1)))
+        list(finished(stream.done(job, blocks, Lost(), 1)))
 
 
 @pytest.mark.parametrize("text", [

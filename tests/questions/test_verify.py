@@ -34,7 +34,7 @@ from gradcli.python.program import Program
 from gradcli.questions import Question
 from gradcli.questions.verify import compare
 from gradcli.questions.verify.complex_step import complex_step, method_of
-from gradcli.questions.verify.methods import Directions, Function
+from gradcli.questions.verify.methods import CheckedFunction, Directions
 
 WRONG = sorted((DATA / "wrong_gradients").glob("*.txt"))
 RULE = re.compile(r"return (.*?)  # right: (.*)")
@@ -225,7 +225,7 @@ def stepped(text: str, at: dict[str, Any], wrt: str) -> Any:
     with run.record:
         (target,) = ask.program.targets(run, [])
         (binding,) = ask.program.sources(run, [wrt])
-        function = Function(ask, run, target)
+        function = CheckedFunction(ask, run, target)
         shapes = [t.shape for t in function.tensors]
         return complex_step(run, function, binding, Directions(shapes, np.shape(at[wrt])))
 
