@@ -76,3 +76,24 @@ class LazyRows(dict[str, Row]):
     def items(self) -> ItemsView[str, Row]:  # type: ignore[override]
         """Return all names with their operations."""
         return dict.items(self._all())
+
+
+class Unlisted:
+    """An operation that is no row of the table, and stands in entries of its own only."""
+
+    __slots__ = ()
+    elementwise = by_parts = partial = holomorphic = internal = False
+    smooth = True
+    kink: Any = None
+    steep: Any = None
+    on_complex: Any = None
+    substitute = domain = ""
+    traits: tuple[str, ...] = ()
+
+    def edge(self, k: int) -> bool:
+        """Return whether a derivative passes from argument k: everything does that is smooth."""
+        return self.smooth
+
+    def role(self, k: int) -> str:
+        """Return "data", which all arguments are."""
+        return "data"

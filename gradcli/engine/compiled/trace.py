@@ -14,6 +14,7 @@ from gradcli.engine.record.record import (
     descendants,
     fresh_ids,
 )
+from gradcli.ops.rows import Unlisted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -108,7 +109,7 @@ def holds(entry: Entry) -> bool:
 # --------------------------------------------------------------------------------------------------
 # Entries that stand for many: what every operation of such an entry has.
 
-class Standing(ABC):
+class Standing(Unlisted, ABC):
     """The operation of an entry that stands for `count` ordinary ones, whose ids, `first` to
     `last`, are set aside. kink: that of one of them, if any has one. partial: whether one is.
     """
@@ -116,26 +117,11 @@ class Standing(ABC):
     __slots__ = ("first", "kink", "last", "partial")
     name = "stretch"
     kind = "stretch"
-    elementwise = False
-    by_parts = False
-    smooth = True
-    holomorphic = False
-    traits = ()
-    internal = False
-    steep = None
 
     def __init__(self, count: int, kink: Callable[..., Any] | None, partial: bool) -> None:
         self.first, self.last = fresh_ids(count)
         self.kink = kink
         self.partial = partial
-
-    def edge(self, k: int) -> bool:
-        """Return True: a derivative passes from every input."""
-        return True
-
-    def role(self, k: int) -> str:
-        """Return "data", which all inputs are."""
-        return "data"
 
     def made(self) -> range:
         """Return the ids of the values that it made."""

@@ -23,6 +23,7 @@ from gradcli.engine.record.tensor import (
 from gradcli.engine.record.variable import Variable, plain_value
 from gradcli.ops import lookup
 from gradcli.ops.kinds import GENERAL, UNREGISTERED, Op
+from gradcli.ops.rows import Unlisted
 from gradcli.ops.table.discrete import cast_float
 from gradcli.ops.table.shapes import index, rebatch, reshape, stack, unbatch
 from gradcli.ops.values import dtype_of, is_float, shape_of, show
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 
     from gradcli.ops.values import Shape
 
-class CustomOp:
+class CustomOp(Unlisted):
     """One call of a custom function, as a row that only its own entry has.
 
     inner: ids of the values that the function returned, before the call made them its own.
@@ -45,21 +46,11 @@ class CustomOp:
     __slots__ = ("inner", "name", "nones", "place", "roles", "rules")
     custom = True
     kind = GENERAL
-    elementwise = False
-    partial = False
-    holomorphic = False
-    on_complex = None
     variadic = True
     by_parts = True
-    smooth = True
     jvp = None
-    kink = None
     batching = ""
     prepare = None
-    domain = ""
-    traits = ()
-    internal = False
-    steep = None
 
     def __init__(self, name: str, rule: Callable[..., Sequence[Any]],
                  inner: tuple[int, ...], nones: set[int], place: Any = None) -> None:
@@ -72,14 +63,6 @@ class CustomOp:
     def bare(self) -> CustomOp:
         """Return a copy without its rule."""
         return CustomOp(self.name, _no_rule, self.inner, self.nones, self.place)
-
-    def edge(self, k: int) -> bool:
-        """Return True: a derivative passes from every argument, unless the rule returns None."""
-        return True
-
-    def role(self, k: int) -> str:
-        """Return "data" for every argument."""
-        return "data"
 
 
 def _no_rule(g: Any, ans: Any, *xs: Any, **attributes: Any) -> Sequence[Any]:

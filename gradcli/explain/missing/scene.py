@@ -15,6 +15,7 @@ from itertools import accumulate
 
 from gradcli.engine.record.record import ANS, IDS, OP, OUT, PLACE, VALUES
 from gradcli.ops.graph import reached
+from gradcli.ops.rows import Unlisted
 from gradcli.ops.values import is_float
 
 TYPE_CHECKING = False
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 KEPT = 4
 
 
-class Hop:
+class Hop(Unlisted):
     """The operation of a connection that no record knows.
 
     code: of the cause that it is.
@@ -42,25 +43,11 @@ class Hop:
     __slots__ = ("code", "how", "name")
     kind = "hop"
     smooth = False
-    elementwise = False
-    partial = False
-    kink = None
-    substitute = ""
-    traits = ()
-    internal = False
 
     def __init__(self, code: str, name: str, how: str = "") -> None:
         self.code = code
         self.name = name
         self.how = how
-
-    def edge(self, k: int) -> bool:
-        """Return False: no derivative passes."""
-        return False
-
-    def role(self, k: int) -> str:
-        """Return "data": the value passes."""
-        return "data"
 
 
 def hop(code: str, name: str, source: int, made: int, span: Span | None, how: str = "") -> Entry:

@@ -19,6 +19,7 @@ from gradcli.explain.python.flow import deciding, returns
 from gradcli.explain.python.names import ValueNames, bound_around, read_for
 from gradcli.lang.running.log import Choice, Unrun
 from gradcli.ops.graph import reached
+from gradcli.ops.rows import Unlisted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,29 +41,14 @@ DEEPEST = 8
 MAX_UNRUN, MAX_PICKED = 10, 100
 
 
-class DroppedEntries:
+class DroppedEntries(Unlisted):
     """The operation that stands for entries that a tape has dropped: only its ends are known."""
 
     __slots__ = ("name",)
     kind = "lost"
-    smooth = True
-    elementwise = False
-    partial = False
-    kink = None
-    substitute = ""
-    traits = ()
-    internal = False
 
     def __init__(self, name: str) -> None:
         self.name = name
-
-    def edge(self, k: int) -> bool:
-        """Return True: a derivative passed."""
-        return True
-
-    def role(self, k: int) -> str:
-        """Return "data" for every argument."""
-        return "data"
 
 
 class ThreadWindow(Window):
