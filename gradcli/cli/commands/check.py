@@ -190,8 +190,10 @@ def _opened(options: CheckOptions, environment: Environment) -> Any:
         raise
 
 
-class Lines:
-    """Lines to standard output or a file; None is a pause, before which all is written."""
+class LineWriter:
+    """A writer of lines to standard output or a file; None is a pause, before which all is
+    written.
+    """
 
     __slots__ = ("_flush", "_format", "_text")
 
@@ -223,17 +225,17 @@ class Lines:
 
 
 @contextmanager
-def _lines(options: CheckOptions, environment: Environment) -> Iterator[Lines]:
+def _lines(options: CheckOptions, environment: Environment) -> Iterator[LineWriter]:
     """Open what lines are written to: standard output, or a file that is written whole."""
     format = options.chosen() or "ndjson"
     if options.output in (None, "-"):
         stream = environment.stdout
-        yield Lines(lambda text: write(stream, text), stream.flush, format)
+        yield LineWriter(lambda text: write(stream, text), stream.flush, format)
         return
     from gradcli.cli.files import whole_file
 
     with whole_file(options.output) as file:
-        yield Lines(lambda text: file.write(text.encode("utf-8", "backslashreplace")),
+        yield LineWriter(lambda text: file.write(text.encode("utf-8", "backslashreplace")),
                     lambda: None, format)
 
 

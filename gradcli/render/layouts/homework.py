@@ -44,10 +44,11 @@ MISTAKES = 3
 
 def page(answer: dict[str, Any]) -> Page:
     """Return the page of an answer."""
-    head, body = ROWS[answer["command"]](answer)
+    _, rows, screen = LAYOUTS[answer["command"]]
+    head, body = rows(answer)
     return Page(fields=_fields(answer, head, body), records=[head, *body],
                 blocks=_blocks(answer, head, body),
-                screen=lambda view: SCREENS[answer["command"]](view, answer))
+                screen=lambda view: screen(view, answer))
 
 
 def _fields(answer: dict[str, Any], head: Head, body: list[Row]) -> Iterator[Fact]:
@@ -77,7 +78,7 @@ def _shown(value: Any) -> str:
 
 def facts(answer: dict[str, Any]) -> list[Fact]:
     """Return the facts of an answer: all that its page says besides the rows."""
-    return list(FACTS[answer["command"]](answer))
+    return list(LAYOUTS[answer["command"]][0](answer))
 
 
 # ---- run and stats ---------------------------------------------------------------------------
@@ -439,9 +440,9 @@ def _explain(view: View, answer: dict[str, Any]) -> Iterator[Block]:
     yield from check.witness(view, answer["witness"])
 
 
-FACTS = {"hw run": _class_facts, "hw stats": _class_facts, "hw export": _export_facts,
-         "hw lint": _lint_facts, "hw diff": _diff_facts, "hw explain": _explain_facts}
-ROWS = {"hw run": _class_rows, "hw stats": _class_rows, "hw export": _export_rows,
-        "hw lint": _lint_rows, "hw diff": _diff_rows, "hw explain": _explain_rows}
-SCREENS = {"hw run": _class, "hw stats": _stats, "hw export": _export, "hw lint": _lint,
-           "hw diff": _diff, "hw explain": _explain}
+LAYOUTS = {
+    "hw run": (_class_facts, _class_rows, _class), "hw stats": (_class_facts, _class_rows, _stats),
+    "hw export": (_export_facts, _export_rows, _export),
+    "hw lint": (_lint_facts, _lint_rows, _lint), "hw diff": (_diff_facts, _diff_rows, _diff),
+    "hw explain": (_explain_facts, _explain_rows, _explain)}
+"""Command to its facts, its rows and its blocks on a terminal."""
