@@ -251,7 +251,7 @@ def inputs_of(program: Program, table: Table, at: Mapping[str, Any]
             found.setdefault(name, {})[index] = column
     if not found:
         raise _no_input(table, program)
-    for name in program.default_sources():
+    for name in program.default_sources:
         d = program.names.declared.get(name)
         if name not in found and name not in at and (d is None or not d.has_value):
             near = nearest(name, [c for c in table.names if _element(c)[0] not in found])
@@ -277,7 +277,7 @@ def inputs_of(program: Program, table: Table, at: Mapping[str, Any]
 def lookalikes(program: Program, table: Table, inputs: Sequence[Input]) -> list[tuple[str, str]]:
     """Return (column, input) for columns that differ from an input that none gives by case only."""
     given = {i.name for i in inputs}
-    lower = {name.lower(): name for name in program.default_sources() if name not in given}
+    lower = {name.lower(): name for name in program.default_sources if name not in given}
     return [(column, lower[column.lower()]) for column in dict.fromkeys(table.names)
             if column not in program.names.order and column.lower() in lower]
 
@@ -297,7 +297,7 @@ def assigned(program: Program, inputs: Sequence[Input]) -> dict[str, int]:
 def _no_input(table: Table, program: Program) -> GradcliError:
     columns = ", ".join(table.names[:8]) + (", ..." if len(table.names) > 8 else "")
     message = f"no column of {columns} is an input of `{program.source.name}`"
-    wanted = program.default_sources() or list(program.names.order)
+    wanted = program.default_sources or list(program.names.order)
     if not wanted:
         return _bad(table, message, "the program reads no input; leave --points out")
     line = table.header(None).strip()

@@ -34,13 +34,12 @@ class Question:
     with notes on operations that a function of the file hides. sparse: Jacobians and Hessians as
     triples. as_data: the answer is plain data with notes, which tell where a 0 stands for a None
     and that `watch` made a source of a constant; Python code, which gets no notes, gets None in
-    both cases. element_bytes: what an element of a derivative takes with all that is made of it.
+    both cases.
     """
 
     __slots__ = (
-        "as_data", "at", "eig", "element_bytes", "max_bytes", "max_steps", "mode", "of",
-        "output_gradient", "program", "sparse", "tape", "tf", "unconnected", "verbose", "verify",
-        "watch", "wrt")
+        "as_data", "at", "eig", "max_bytes", "max_steps", "mode", "of", "output_gradient",
+        "program", "sparse", "tape", "tf", "unconnected", "verbose", "verify", "watch", "wrt")
 
     def __init__(self, program: Program, *, at: Mapping[str, Any] | None = None,
                  of: Sequence[str] = (), wrt: Sequence[str] = (), mode: str = "reverse",
@@ -52,7 +51,6 @@ class Question:
         self.program = program
         self.tape = tape
         self.as_data = as_data
-        self.element_bytes = NUMBER_BYTES if as_data else NUMBER
         self.at = dict(at or {})
         self.of = list(of)
         self.wrt = list(wrt)
@@ -74,6 +72,11 @@ class Question:
         for name in Question.__slots__:
             setattr(other, name, fields[name] if name in fields else getattr(self, name))
         return other
+
+    @property
+    def element_bytes(self) -> float:
+        """What an element of a derivative takes with all that is made of it."""
+        return NUMBER_BYTES if self.as_data else NUMBER
 
     def options(self) -> Options:
         """Return how the program is to be run."""
@@ -122,7 +125,7 @@ class Question:
 
     def same_target(self, run: Run, target: Target) -> Target:
         """Return the target of another run of the same program."""
-        unnamed = target.name == self.program.unnamed() and target.name not in run.bindings
+        unnamed = target.name == self.program.unnamed and target.name not in run.bindings
         return self.program.targets(run, [] if unnamed else [target.name])[0]
 
     def watched(self, run: Run, binding: Binding) -> bool:

@@ -228,7 +228,7 @@ def _value(question: Question, run: Run, target: Target) -> Again:
 def _trials(question: Question, run: Run, again: Again, wrt: str | None = None,
             target: Target | None = None, order: int = 1, nearby: Trials | None = None) -> Trials:
     at = {name: value_of(run.bindings[name][0].value)
-          for name in question.program.default_sources() if name in run.bindings}
+          for name in question.program.default_sources if name in run.bindings}
     # An operation on an array is some steps.
     elements = sum([size(shape_of(entry[ANS])) for entry in run.record.history()])
     return Trials(question.program.source, again, at, run.steps + elements//PER_STEP, wrt,

@@ -419,7 +419,7 @@ def test_the_target_is_what_the_tape_was_asked_about(path: Path, tmp_path: Path)
         program = Program(Source(path.read_text(encoding="utf-8")))
         tape = program.run().tape()
         if tape is not None and tape.asked:
-            assert json.loads(out)["results"][0]["of"] in asked | {program.unnamed()}
+            assert json.loads(out)["results"][0]["of"] in asked | {program.unnamed}
 
 
 @pytest.mark.parametrize(("text", "of"), [

@@ -1222,7 +1222,7 @@ ERRORS: list[tuple[str, str, str]] = [
 def test_errors(text: str, code: str, message: str) -> None:
     at = {"x": np.array(X), "v": np.array([1.0, 2.0, 3.0])}
     program = loads(text)
-    names = [name for name in at if program.default_sources() and name in program.default_sources()]
+    names = [name for name in at if program.default_sources and name in program.default_sources]
     with pytest.raises(GradcliError, match=message) as caught:
         program.value(at={name: at[name] for name in names})
     assert caught.value.code == code

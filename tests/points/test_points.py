@@ -76,7 +76,7 @@ def grid(names: str) -> dict[str, Any]:
 @pytest.mark.parametrize("text", PROGRAMS)
 def test_gradients_at_hard_points(text: str) -> None:
     compare(text, "grad", grid("".join([
-        n for n in "xy" if n in loads(text).default_sources()])))
+        n for n in "xy" if n in loads(text).default_sources])))
 
 
 @pytest.mark.parametrize("text", [
@@ -198,7 +198,7 @@ def test_one_answer_at_the_edges(text: str) -> None:
     """A point of many is answered as it is alone, and as an array of one number; by Python, too:
     asked where the numbers are alike, or one alone is none of the ordinary.
     """
-    names = loads(text).default_sources()
+    names = loads(text).default_sources
     columns = dict(zip(names, edges(len(names)), strict=True))
     found = dict(zip(names, compare(text, "grad", columns).columns()[1:], strict=True))
     program, arrays = loads(text), loads(f"sum({text})")

@@ -123,7 +123,7 @@ def test_forms_of_of(of: str | None, value: float | None, slope: float) -> None:
 ])
 def test_a_result_without_a_name_has_one(text: str, name: str) -> None:
     program = loads(text)
-    assert program.unnamed() == name
+    assert program.unnamed == name
     assert program.gradient(name, "x", {"x": 3.0}) == program.gradient(None, "x", {"x": 3.0})
 
 

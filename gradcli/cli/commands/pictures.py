@@ -55,7 +55,7 @@ def _plotted(program: Program, options: PlotOptions) -> Answer:
     from gradcli.questions.pictures.values import limits_of, over
 
     if not options.over:
-        names = program.default_sources()
+        names = program.default_sources
         raise Misuse("give the input on the axis and its range:"
                      f" --over {names[0] if names else 'x'}=-10:10")
     axes = over(options.over)
@@ -65,7 +65,7 @@ def _plotted(program: Program, options: PlotOptions) -> Answer:
             if apart:
                 raise GradcliError(*dict.fromkeys(apart.values()))
         if one.base not in program.names.order or one.base in program.names.functions:
-            known = program.default_sources()
+            known = program.default_sources
             near = nearest(one.base, known)
             raise GradcliError(Diagnostic(
                 "E0812", f"`{program.source.name}` has no input `{one.base}`",

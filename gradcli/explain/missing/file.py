@@ -50,7 +50,7 @@ def of_named(program: Program, at: Mapping[str, Any], run: Run, target: Target, 
     again: asks the same question of a changed program.
     """
     with run.record:
-        unnamed = target.name == program.unnamed() and target.name not in run.bindings
+        unnamed = target.name == program.unnamed and target.name not in run.bindings
         (target,) = program.targets(run, [] if unnamed else [target.name])
         (binding,) = program.sources(run, [binding.name])
     asked = None

@@ -35,6 +35,9 @@ LONG = 1_000
 class Program:
     """A parsed expression file. Bad input raises `GradcliError` with `.code`, `.span` and
     `.help`.
+
+    unnamed: the name for a result without one. default_sources: the names of variables and inputs,
+    in order of appearance.
     """
 
     def __init__(self, source: Source) -> None:
@@ -45,7 +48,10 @@ class Program:
             from gradcli.lang.running.lines import lower
 
             self.lines = lower(self.statements)
-        self.names = NameCheck(self.statements)
+        names = self.names = NameCheck(self.statements)
+        self.unnamed = "result" if any(
+            "f" in known for known in (names.bound, names.functions, names.reads)) else "f"
+        self.default_sources = tuple([name for name in names.order if _is_source(names, name)])
 
     # --- running ------------------------------------------------------------------------------
 
@@ -202,7 +208,7 @@ class Program:
             tape.
         """
         found = [self._named_target(run, name) for name in of] or [
-            (of_tape(run, self.unnamed(), self.source) if derived else None)
+            (of_tape(run, self.unnamed, self.source) if derived else None)
             or self._default_target(run)]
         for target in found:
             for item in flatten(target.tensor):
@@ -213,15 +219,10 @@ class Program:
                     raise no_number(self.source, target.name, item, target.span)
         return found
 
-    def unnamed(self) -> str:
-        """Return the name for a result without one."""
-        used = "f" in self.names.bound or "f" in self.names.functions or "f" in self.names.reads
-        return "result" if used else "f"
-
     def _default_target(self, run: Run) -> Target:
         if run.results:
             span, value = list(run.results.items())[-1]
-            return Target(self.unnamed(), value, span, self.source)
+            return Target(self.unnamed, value, span, self.source)
         if run.last is not None:
             binding = run.bindings[run.last][-1]
             return Target(run.last, _state(run, binding), binding.span, self.source)
@@ -242,10 +243,10 @@ class Program:
             if bindings:
                 parts.append(Target(
                     name, _state(run, bindings[-1]), bindings[-1].span, self.source))
-            elif name == self.unnamed() and (
+            elif name == self.unnamed and (
                     asked := of_tape(run, name, self.source)) is not None and asked.name == name:
                 parts.append(asked)
-            elif name == self.unnamed() and run.results:
+            elif name == self.unnamed and run.results:
                 span, value = list(run.results.items())[-1]
                 parts.append(Target(name, value, span, self.source))
             else:
@@ -258,21 +259,9 @@ class Program:
             return parts[0]
         return Target(names, [p.tensor for p in parts], parts[-1].span, self.source)
 
-    def default_sources(self) -> list[str]:
-        """Return the names of variables and inputs, in order of appearance."""
-        names = []
-        for name in self.names.order:
-            d = self.names.declared.get(name)
-            if d is not None and d.keyword in ("var", "input"):
-                names.append(name)
-            elif d is None and (name in self.names.inputs or (
-                    name in self.names.early and name not in self.names.functions)):
-                names.append(name)
-        return names
-
     def differentiable(self, run: Run) -> list[str]:
         """Return the default sources that are trainable and real in a run."""
-        return [n for n in self.default_sources()
+        return [n for n in self.default_sources
                 if n in run.bindings and run.bindings[n][0].kind in ("variable", "input")
                 and is_float(run.bindings[n][0].value.value)]
 
@@ -300,7 +289,7 @@ class Program:
                 from gradcli.lang.messages.unanswerable import nothing_to_differentiate
 
                 raise nothing_to_differentiate(
-                    self.source, run, self.default_sources(), self.names.functions)
+                    self.source, run, self.default_sources, self.names.functions)
         found = []
         for name in names:
             bindings = run.bindings.get(name)
@@ -315,6 +304,14 @@ class Program:
 
                 raise no_tensor(self.source, found[-1])
         return found
+
+
+def _is_source(names: NameCheck, name: str) -> bool:
+    """Return whether a name is that of a variable or input."""
+    declared = names.declared.get(name)
+    if declared is not None:
+        return declared.keyword in ("var", "input")
+    return name in names.inputs or (name in names.early and name not in names.functions)
 
 
 def doubted(run: Run) -> None:

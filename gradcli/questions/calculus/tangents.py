@@ -204,7 +204,7 @@ def propagate(question: Question, sigma: dict[str, Any], correlation: dict[tuple
     for name in sigma:
         # The inputs are named here first: nobody has written --wrt.
         if name not in question.program.names.order and not question.wrt:
-            one_of(name, question.program.default_sources() or [], "--sigma")
+            one_of(name, question.program.default_sources or [], "--sigma")
     question.wrt = question.wrt or list(sigma)
 
     def of(point: Point) -> Answer:

@@ -448,7 +448,7 @@ def _point(values: Evaluator) -> str:
     varied = {o.base for o in values.overs}
     run = values.question.run(values.at([1.0] * len(values.overs)), explain=False)
     found = []
-    for name in values.question.program.default_sources():
+    for name in values.question.program.default_sources:
         bindings = run.bindings.get(name)
         if name in varied:
             found += [f"{part} = {significant(value, 4)}" for part, value in values.still(name)]
