@@ -203,18 +203,18 @@ def prunings(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Records of loops are pruned from a thousand entries on, in place of a hundred thousand; the
     entries that each pruning left, in order. test_memory.py has loops of the real length.
     """
-    from gradcli.engine.record import pruning
+    from gradcli.engine.record import recording
     from gradcli.lang.running import run
 
     left: list[int] = []
-    prune = pruning.prune
+    prune = recording.prune
 
     def counted(record: Any, live: Any) -> int:
         left.append(prune(record, live))
         return left[-1]
 
     monkeypatch.setattr(run, "PRUNE_AT", 1_000)
-    monkeypatch.setattr(pruning, "prune", counted)
+    monkeypatch.setattr(recording, "prune", counted)
     return left
 
 

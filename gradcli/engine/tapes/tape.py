@@ -9,40 +9,36 @@ from __future__ import annotations
 from _weakref import ref
 
 from gradcli.base.errors import GradcliError, error
+from gradcli.base.lazy import np, quiet
 from gradcli.engine.record import record as records
 from gradcli.engine.record.provenance import MAX_TRACED, position
-from gradcli.engine.record.record import (
-    ANS,
-    OUT,
-    PLACE,
-    VALUES,
-    fresh_id,
-    stripped,
-    traced,
-)
-from gradcli.engine.record.tensor import Tensor, flatten, like
+from gradcli.engine.record.record import ANS, OUT, PLACE, VALUES, fresh_id, stripped, traced
+from gradcli.engine.record.tensor import Tensor, flatten, like, value_of
 from gradcli.engine.record.variable import Variable
-from gradcli.engine.sweeps import derivatives
-from gradcli.engine.tapes import batch
-from gradcli.engine.tapes.questions import Request, total
+from gradcli.engine.sweeps import derivatives, reverse
 from gradcli.engine.tapes.requests import (
     Past,
+    Request,
+    Watching,
     is_zero,
     kind_of,
     note,
     one_tensor,
     tensors_of,
+    total,
     weights_of,
 )
-from gradcli.engine.tapes.watching import Watching
-from gradcli.ops.values import is_float
+from gradcli.ops.table.shapes import transpose, unbatch
+from gradcli.ops.values import is_float, show
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any, Self
 
+    from gradcli.engine.record.record import Segment
     from gradcli.engine.tapes.requests import Event
+
 
 # So many operations are looked through for that which made a target.
 RECENT = 8
@@ -218,13 +214,13 @@ class GradientTape(Watching):
         """
         zero = is_zero(unconnected_gradients) or self.tensorflow_semantics
         target, source = one_tensor(target, "target"), one_tensor(source, "source")
-        batch.check_shapes(target, source)
+        _check_batches(target, source)
         b, rest = target.shape[0], target.shape[1:]
         self._check_loop(experimental_use_pfor)
         q = Request(
             self, self._ask("batch_jacobian"), [target], [source], zero, self.window())
-        parts = batch.jacobians(Tensor(target.value, target.id), q.leaves(0), q.entries,
-                                emit=q.emit, check=not self.tensorflow_semantics)
+        parts = _batch_jacobians(Tensor(target.value, target.id), q.leaves(0), q.entries,
+                                 emit=q.emit, check=not self.tensorflow_semantics)
         out = q.answer(q.derivative(parts, 0), 0, (b, *rest, *source.shape[1:]))
         self._done(q, [out])
         return out
@@ -330,3 +326,78 @@ def _never_entered(what: str) -> GradcliError:
 
 def _is_hollow(value: Any) -> bool:
     return bool(value.base is not None and value.strides and not any(value.strides))
+
+
+# ---- batch_jacobian: no row of the target depends on another row of the source ------------------
+
+
+def _check_batches(target: Tensor, source: Tensor) -> None:
+    """Raise E0301 where there is no batch axis, or where the two have different ones."""
+    for x, what in ((target, "target"), (source, "source")):
+        if len(x.shape) < 2:
+            raise error("E0301", f"batch_jacobian needs a {what} with a batch axis and at least"
+                        f" one more, not {show(x.shape)}", help="use jacobian")
+    if source.shape[0] != target.shape[0]:
+        raise error("E0301", f"the target {show(target.shape)} and the source"
+                    f" {show(source.shape)} differ in their first length",
+                    help="row i of the target belongs to row i of the source")
+
+
+def _batch_jacobians(target: Tensor, sources: Sequence[Tensor], entries: Segment, *, emit: bool,
+                     check: bool) -> list[Any]:
+    """Return for each source that a path reaches [b, target's rest, source's rest]: one seed for
+    each element of a row, in all rows at once.
+
+    check: whether to raise E0315 where a row depends on another one's source.
+    """
+    b, rest = target.shape[0], target.shape[1:]
+    m = derivatives.size(rest)
+    seeds = np.zeros((m, b, *rest))
+    for k in range(m):
+        seeds.reshape(m, b, m)[k, :, k] = 1.0
+    seed = Tensor(seeds.astype(target.dtype), None, 1)
+    parts = []
+    with quiet():
+        found = reverse.reverse(
+            entries, {target.id: seed}, [s.id for s in sources if s.id is not None],  # type: ignore[dict-item]
+            emit=emit)
+        for s in sources:
+            rows = found.get(s.id) if s.id is not None else None
+            if rows is None:
+                continue
+            if check:
+                _check_rows(entries, target, s, rows)
+            rows = derivatives.rows_in_range(entries, target, seed.value, s, rows)
+            moved = transpose(
+                unbatch(rows if isinstance(rows, Tensor) else Tensor(rows, None, 1)),
+                axes=(1, 0, *range(2, 1 + len(s.shape))))
+            part = moved.reshape(shape=(b, *rest, *s.shape[1:]))
+            parts.append(part if emit else np.array(value_of(part)))
+    return parts
+
+
+def _check_rows(entries: Segment, target: Tensor, source: Tensor, rows: Any) -> None:
+    """Raise E0315 unless a probe weighted row by row has the weighted gradient."""
+    b, m = target.shape[0], derivatives.size(target.shape[1:])
+    if b < 2 or not m:
+        return
+    rng = np.random.default_rng(0)
+    weights = rng.uniform(1.0, 2.0, b)
+    inside = rng.uniform(1.0, 2.0, (1, m))
+    flat = np.reshape(value_of(rows), (m, b, -1))
+    expected = weights[:, None] * np.einsum("m,mbn->bn", inside[0], flat)
+    seed = (weights[:, None] * inside).reshape(target.shape)
+    record = records.current()
+    paused, record.paused = record.paused, True
+    record.settle()
+    try:
+        got = reverse.reverse(entries, {target.id: seed}, [source.id])[source.id]  # type: ignore[dict-item, list-item, index]
+    finally:
+        record.paused = paused
+        record.settle()
+    got = np.reshape(value_of(got), (b, -1))
+    scale = np.abs(flat).sum() * float(np.abs(seed).max()) + 1e-300
+    rough = 1e-4 if "float32" in (target.dtype, source.dtype) else 1e-9
+    if np.isfinite(expected).all() and np.abs(got - expected).max() > rough * scale:
+        raise error("E0315", "rows of the target depend on other rows of the source",
+                    help="jacobian gives the derivatives across rows too")

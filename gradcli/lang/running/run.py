@@ -414,7 +414,7 @@ class Running:
     def prune(self, stack: Sequence[Any], frames: Sequence[tuple[Any, ...]],
               local: dict[str, Any] | None) -> None:
         """Drop the entries of the record on which no live value depends."""
-        from gradcli.engine.record.pruning import prune
+        from gradcli.engine.record.recording import prune
 
         live = [stack, self.scope, local, [frame[2] for frame in frames],
                 [b.value for bindings in self.run.bindings.values() for b in bindings],

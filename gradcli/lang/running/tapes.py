@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gradcli.engine.record.operators import PLAIN
 from gradcli.engine.record.record import OUT, Record, Segment
-from gradcli.engine.tapes.questions import on_tape
+from gradcli.engine.tapes.requests import on_tape
 from gradcli.engine.tapes.tape import GradientTape
 from gradcli.ops.table.elementwise import positive
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from gradcli.engine.record.record import Entry
     from gradcli.engine.record.tensor import Tensor
     from gradcli.engine.record.variable import Variable
-    from gradcli.engine.tapes.questions import Request
+    from gradcli.engine.tapes.requests import Request
 
 
 class FileTape(GradientTape):
