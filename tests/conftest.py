@@ -11,6 +11,7 @@ import gc
 import inspect
 import os
 import random
+import shlex
 import signal
 import sys
 import traceback
@@ -290,6 +291,16 @@ def golden(request: pytest.FixtureRequest) -> Golden:
         assert text == expected, f"{path.name} differs; see --update-golden"
 
     return check
+
+
+@pytest.fixture(scope="session")
+def shim(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a `gradcli` command that runs this checkout."""
+    path = tmp_path_factory.mktemp("bin") / "gradcli"
+    path.write_text(f'#!/bin/sh\nPYTHONPATH={shlex.quote(str(ROOT))} exec'
+                    f' {shlex.quote(sys.executable)} -m gradcli "$@"\n')
+    path.chmod(0o755)
+    return path.parent
 
 
 @pytest.fixture

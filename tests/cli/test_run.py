@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from asked import gradients, loaded, ok, valid
+from asked import gradients, loaded, ok, run_text, valid
 from commands import Ran, shell
 from folders import ROOT
 from terminals import on_terminal, pty
@@ -61,10 +61,6 @@ PRINTED = [
     "3 <t> tab\there \\x1b[31mred\\x07 a|b =1+1 漢\\u202e", "0 4", "1 5"]
 FAILING = 'print("before")\nexpect 1 == 2\nprint("after")\n'
 BROKEN = 'print("before", 1)\nx = [1, 2] + [1, 2, 3]\n'
-
-
-def run_text(text: str, *arguments: str) -> tuple[int, str, str]:
-    return in_process(["run", "-", *arguments], text.encode())
 
 
 def program(text: str, *arguments: str) -> Any:

@@ -12,6 +12,7 @@ from typing import Any
 
 import mpmath
 import pytest
+from asked import answered
 from references import COMPLEX_ROWS
 from transcripts import in_process
 
@@ -32,12 +33,6 @@ FORMULAS: list[tuple[str, Any, list[str]]] = [
 ]
 
 
-def asked(*argv: str) -> tuple[int, dict[str, Any]]:
-    status, out, err = in_process([*argv, "--format", "json"], b"")
-    assert out, err
-    return status, json.loads(out)
-
-
 def number(value: Any) -> float:
     return float(value)
 
@@ -49,10 +44,10 @@ def test_a_derivative_is_right_or_told_to_be_rounding(text: str, f: Any, points:
         with mpmath.workdps(60):
             right = [float(mpmath.diff(f, mpmath.mpf(float(at)), k, h=mpmath.mpf(10)**-35))
                      for k in (1, 2)]
-        _, answer = asked("grad", "-e", text, "--at", f"x={at}")
+        _, answer = answered("grad", "-e", text, "--at", f"x={at}")
         source = answer["results"][0]["sources"][0]
         _check(text, at, number(source["gradient"]), right[0], source["notes"])
-        _, answer = asked("hess", "-e", text, "--at", f"x={at}")
+        _, answer = answered("hess", "-e", text, "--at", f"x={at}")
         block = answer["results"][0]["blocks"][0]
         _check(text, at, number(block["hessian"]), right[1], block["notes"])
 
@@ -97,7 +92,7 @@ def test_a_small_derivative_is_right_or_has_its_note(name: str, at: str) -> None
     for text, made in ((f"{name}(x)/x", lambda x: f(x)/x), (f"x/{name}(x)", lambda x: x/f(x))):
         with mpmath.workdps(60):
             right = float(mpmath.diff(made, mpmath.mpf(at), h=mpmath.mpf(10)**-35))
-        _, answer = asked("grad", "-e", text, "--at", f"x={at}")
+        _, answer = answered("grad", "-e", text, "--at", f"x={at}")
         source = answer["results"][0]["sources"][0]
         noted = CODE in [n["code"] for n in source["notes"]]
         assert noted or abs(number(source["gradient"]) - right) <= 1e-6*abs(right), (text, at)
@@ -108,7 +103,7 @@ def test_a_small_derivative_is_right_or_has_its_note(name: str, at: str) -> None
     ("sqrt(x^2+y^2-25)", "x=3,y=4"), ("sqrt(x-1)", "x=1"), ("sqrt(x^2-4)", "x=2"),
     ("sqrt(1-exp(x))", "x=0"), ("sqrt(x-0.1)", "x=0.1")])
 def test_what_is_0_exactly_has_an_infinite_slope(text: str, at: str) -> None:
-    _, answer = asked("grad", "-e", text, "--at", at)
+    _, answer = answered("grad", "-e", text, "--at", at)
     for source in answer["results"][0]["sources"]:
         assert [note["code"] for note in source["notes"]] == ["nan-infinite-slope"]
         # A rewrite there is of another function, and is said to be.
@@ -117,7 +112,7 @@ def test_what_is_0_exactly_has_an_infinite_slope(text: str, at: str) -> None:
 
 
 def test_one_element_of_several() -> None:
-    _, answer = asked("grad", "-e", "sum((1-cos(x))/x^2)", "--at", "x=[1e-9, 1]")
+    _, answer = answered("grad", "-e", "sum((1-cos(x))/x^2)", "--at", "x=[1e-9, 1]")
     assert [n["code"] for n in answer["results"][0]["sources"][0]["notes"]] == [CODE]
 
 
@@ -126,7 +121,7 @@ def test_one_element_of_several() -> None:
     ("(x-sin(x))/x^3", "1e-6", "undecided"), ("cos(x)-1", "1e-9", "agree"),
     ("(1-cos(x))/x^2", "0.5", "agree")])
 def test_verify_does_not_agree_on_rounding(text: str, at: str, verdict: str) -> None:
-    _, answer = asked("verify", "-e", text, "--at", f"x={at}")
+    _, answer = answered("verify", "-e", text, "--at", f"x={at}")
     assert answer["verdict"] == verdict
     said = [note["code"] for one in answer["results"] for source in one["sources"]
             for note in source["notes"]]
@@ -141,7 +136,7 @@ def test_verify_does_not_agree_on_rounding(text: str, at: str, verdict: str) -> 
     ("x^x", "x=0", "-Infinity")])
 def test_what_falls_like_x_log_x_has_its_infinite_slope(formula: str, at: str, gradient: str
                                                         ) -> None:
-    _, answer = asked("grad", "-e", formula, "--at", at)
+    _, answer = answered("grad", "-e", formula, "--at", at)
     (result,) = answer["results"]
     assert result["value"] == (1 if "^" in formula else 0)
     assert float(result["sources"][0]["gradient"]) == float(gradient)
@@ -149,11 +144,11 @@ def test_what_falls_like_x_log_x_has_its_infinite_slope(formula: str, at: str, g
 
 @pytest.mark.parametrize("formula", ["x*ln(x)", "x*ln(2*x)", "-x*ln(x)", "exp(x*ln(x))", "0^x"])
 def test_no_rewrite_has_a_finite_slope_where_it_is_infinite(formula: str) -> None:
-    _, answer = asked("grad", "-e", formula, "--at", "x=-1" if formula == "0^x" else "x=0")
+    _, answer = answered("grad", "-e", formula, "--at", "x=-1" if formula == "0^x" else "x=0")
     (result,) = answer["results"]
     for note in (*result["notes"], *result["sources"][0]["notes"]):
         for new, old in re.findall("write `([^`]*)` for `([^`]*)`", note["message"]):
-            _, mended = asked("grad", "-e", formula.replace(old, new), "--at", "x=0")
+            _, mended = answered("grad", "-e", formula.replace(old, new), "--at", "x=0")
             assert not math.isfinite(float(mended["results"][0]["sources"][0]["gradient"]))
 
 
@@ -176,7 +171,7 @@ def test_complex_numbers_on_the_way_are_no_error() -> None:
 
 
 def test_operands_in_other_types_are_no_error() -> None:
-    status, answer = asked("laplacian", "-e", "batch_norm(x, x, y, x, epsilon=float32(1e-45))",
+    status, answer = answered("laplacian", "-e", "batch_norm(x, x, y, x, epsilon=float32(1e-45))",
                            "--at", "x=0.5,y=0.5")
     assert (status, answer["results"][0]["laplacian"]) == (0, 0.0)
 
@@ -184,7 +179,7 @@ def test_operands_in_other_types_are_no_error() -> None:
 def test_digits_of_complex_numbers_cancel_as_well() -> None:
     for text, at in (("real(exp(complex(0,x)) - 1)/x", "1e-9"),
                      ("abs(exp(complex(0,x)))^2 - 1", "2")):
-        _, answer = asked("eval", "-e", text, "--at", f"x={at}")
+        _, answer = answered("eval", "-e", text, "--at", f"x={at}")
         assert [n["code"] for n in answer["results"][0]["notes"]] == [CODE]
 
 

@@ -4,11 +4,11 @@ so everywhere. The reference is mpmath's derivative of the whole.
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import mpmath
 import pytest
+from asked import answered
 from transcripts import in_process
 
 CODE = "part-left-out"
@@ -32,12 +32,6 @@ WHOLE = ["zeta(3,x)*x", "besselj(1,x)*x", "besselj(floor(x),x)", "besselj(stop_g
          "betainc(2,3,x/4)", "where(x>1, x, 2*x)", "digamma(x)*x", "polygamma(round(x), x)"]
 
 
-def answer(*argv: str) -> tuple[int, dict[str, Any]]:
-    status, out, err = in_process([*argv, "--format", "json"], b"")
-    assert out, err
-    return status, json.loads(out)
-
-
 def codes(part: dict[str, Any]) -> list[str]:
     return [n["code"] for n in part["notes"]]
 
@@ -48,13 +42,13 @@ def test_a_part_that_is_left_out_is_told(text: str, name: str, at: str, f: Any) 
         right = float(mpmath.diff(f, mpmath.mpf(at)))
     point = f"{name}={at}"
     for mode in ("reverse", "forward"):
-        status, found = answer("grad", "-e", text, "--at", point, "--strict", "--mode", mode)
+        status, found = answered("grad", "-e", text, "--at", point, "--strict", "--mode", mode)
         (source,) = found["results"][0]["sources"]
         assert status == 1
         assert abs(source["gradient"] - right) > 1e-3
         assert CODE in codes(source)
         assert source["notes"][0]["line"] == 1
-    status, found = answer("grad", "-e", text, "--at", point, "--strict", "--mode", "finite")
+    status, found = answered("grad", "-e", text, "--at", point, "--strict", "--mode", "finite")
     (source,) = found["results"][0]["sources"]
     assert status == 0
     assert codes(source) == []
@@ -66,11 +60,11 @@ def test_every_command_that_prints_derivatives_tells_it(text: str, name: str, at
                                                         ) -> None:
     point = f"{name}={at}"
     for argv in (["jac"], ["steps"]):
-        _, found = answer(*argv, "-e", text, "--at", point)
+        _, found = answered(*argv, "-e", text, "--at", point)
         assert CODE in codes(found["results"][0]["sources"][0]), argv
     for argv in (["taylor"], ["tangent"], ["newton"], ["propagate", "--sigma", f"{name}=0.1"],
                  ["directional", "--direction", "1"]):
-        _, found = answer(*argv, "-e", text, "--at", point)
+        _, found = answered(*argv, "-e", text, "--at", point)
         assert CODE in codes(found["results"][0]), argv
     status, _, err = in_process(["derive", "-e", text, "--strict"], b"")
     assert status == 1
@@ -82,7 +76,7 @@ def test_every_command_that_prints_derivatives_tells_it(text: str, name: str, at
 
 
 def test_every_block_of_a_hessian_tells_it() -> None:
-    status, found = answer("hess", "-e", "besselj(n,x)*n", "--at", "n=1,x=2", "--strict")
+    status, found = answered("hess", "-e", "besselj(n,x)*n", "--at", "n=1,x=2", "--strict")
     told = {(b["row"], b["col"]): CODE in codes(b) for b in found["results"][0]["blocks"]}
     assert told == {("n", "n"): True, ("n", "x"): True, ("x", "n"): True, ("x", "x"): False}
     assert status == 1
@@ -90,13 +84,13 @@ def test_every_block_of_a_hessian_tells_it() -> None:
 
 @pytest.mark.parametrize(("text", "name", "at", "f"), CASES, ids=NAMES)
 def test_verify_holds_it_to_be_wrong(text: str, name: str, at: str, f: Any) -> None:
-    status, found = answer("verify", "-e", text, "--at", f"{name}={at}")
+    status, found = answered("verify", "-e", text, "--at", f"{name}={at}")
     assert (status, found["verdict"]) == (1, "differ")
 
 
 @pytest.mark.parametrize("text", WHOLE)
 def test_nothing_is_said_where_nothing_is_left_out(text: str) -> None:
-    status, found = answer("grad", "-e", text, "--at", "x=2.4", "--strict")
+    status, found = answered("grad", "-e", text, "--at", "x=2.4", "--strict")
     assert CODE not in codes(found["results"][0]["sources"][0])
     assert status == 0
 
@@ -113,6 +107,6 @@ def test_loops_and_long_files_tell_it(body: str) -> None:
 
 def test_digits_that_cancel_fail_strict() -> None:
     for text, at, status in (("(1-cos(x))/x^2", "1e-9", 1), ("(1-cos(x))/x^2", "0.5", 0)):
-        found, _ = answer("grad", "-e", text, "--at", f"x={at}", "--strict")
+        found, _ = answered("grad", "-e", text, "--at", f"x={at}", "--strict")
         assert found == status
-    assert answer("eval", "-e", "1-cos(x)", "--at", "x=1e-9", "--strict")[0] == 1
+    assert answered("eval", "-e", "1-cos(x)", "--at", "x=1e-9", "--strict")[0] == 1

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import pytest
 from folders import ROOT
-from transcripts import blocks, header_commands, in_process, make_shim, on_terminal, steps
+from transcripts import blocks, header_commands, in_process, on_terminal, steps
 
 from gradcli.explain import catalogue
 from gradcli.explain.missing.causes import CAUSES as ROWS
@@ -337,9 +337,9 @@ def with_outputs(page: str, shim: Path) -> str:
 
 
 def test_the_page_has_every_code_and_shows_what_is_printed(
-        tmp_path: Path, golden: Callable[[Path, str], None]) -> None:
+        shim: Path, golden: Callable[[Path, str], None]) -> None:
     page = with_tables(PAGE.read_text(encoding="utf-8"))
-    golden(PAGE, with_outputs(page, make_shim(tmp_path)))
+    golden(PAGE, with_outputs(page, shim))
 
 
 def test_the_links_of_the_page_lead_somewhere() -> None:

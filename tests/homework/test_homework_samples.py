@@ -25,7 +25,7 @@ from commands import Ran
 from conftest import folded
 from folders import DATA, ROOT
 from printed import as_shown
-from transcripts import in_process, make_shim, on_terminal, steps
+from transcripts import in_process, on_terminal, steps
 
 from gradcli.homework.check import check, prepare
 from gradcli.homework.checking.problem import DEFAULTS
@@ -278,8 +278,7 @@ def timeless(text: str) -> str:
 
 @pytest.mark.parametrize("page", [PAGE, TUTORIAL], ids=["homework", "teacher"])
 def test_sessions_print_what_is_shown(
-        page: Path, tmp_path: Path, request: pytest.FixtureRequest) -> None:
-    shim = make_shim(tmp_path)
+        page: Path, tmp_path: Path, shim: Path, request: pytest.FixtureRequest) -> None:
     shutil.copytree(ROOT / "samples/homework", tmp_path / "samples/homework")
     folder = tmp_path
     text = page.read_text(encoding="utf-8")

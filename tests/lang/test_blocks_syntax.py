@@ -18,6 +18,7 @@ from draws import drawn, many
 from program_grammars import blocks, runnable
 from stock_lark import stock_reductions
 from test_grammar import driver_reductions, error_of
+from test_parser import one
 from transcripts import in_process
 
 from gradcli.base.errors import Source
@@ -261,11 +262,6 @@ def listing(code: c.Code) -> list[str]:
             argument = f"{argument:g}"
         shown.append(c.NAMES[opcode] + ("" if argument in (None, "") else f" {argument}"))
     return shown
-
-
-def one(text: str) -> c.Statement:
-    (statement,) = parse(Source(text))
-    return statement
 
 
 def emitted(text: str) -> str:

@@ -12,13 +12,10 @@ from pathlib import Path
 
 import mpmath
 import pytest
+from asked import run_text
 from transcripts import in_process
 
 from gradcli import loads
-
-
-def run_text(text: str, *arguments: str) -> tuple[int, str, str]:
-    return in_process(["run", "-", *arguments], text.encode())
 
 
 def printed(text: str, *arguments: str) -> list[str]:

@@ -650,8 +650,6 @@ def test_svd_is_numpys() -> None:
 
 # --- errors -----------------------------------------------------------------------------------
 
-SINGULAR_TEXT = "A = [[1.0, 2.0], [2.0, 4.0]]\n"
-
 
 @folded
 @pytest.mark.parametrize(("text", "code", "words"), [

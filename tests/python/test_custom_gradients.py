@@ -14,6 +14,7 @@ import mpmath as mp
 import numpy as np
 import pytest
 from conftest import folded
+from test_tape import error_of
 
 from gradcli import (
     ForwardAccumulator,
@@ -47,13 +48,6 @@ def log1pexp(x: Any) -> Any:
 def straight(x: Any) -> Any:
     """round, with the derivative of the identity."""
     return ops.round(x), lambda upstream: upstream
-
-
-def error_of(f: Callable[[], Any]) -> GradcliError:
-    with pytest.raises(GradcliError) as raised:
-        f()
-    assert raised.value.help
-    return raised.value
 
 
 def slope(f: Callable[..., Any], *xs: Any) -> Any:

@@ -18,7 +18,7 @@ from asked import SCHEMAS, loaded, ok
 from conftest import OnPage
 from folders import DATA, ROOT
 from loaded import FORMULA, command, loaded_by
-from transcripts import blocks, in_process, make_shim, on_terminal, steps
+from transcripts import blocks, in_process, on_terminal, steps
 
 import gradcli
 from gradcli.cli.options import FORMATS
@@ -60,11 +60,6 @@ def failed(*arguments: str) -> str:
 
 
 # --- the page -------------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def shim(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return make_shim(tmp_path_factory.mktemp("bin"))
 
 
 @pytest.mark.parametrize(("line", "shown"), SHOWN, ids=[line for line, _ in SHOWN])

@@ -29,7 +29,6 @@ from gradcli.cli.environment import Environment
 from gradcli.cli.options.pictures import HIGHEST
 
 SVG = "{http://www.w3.org/2000/svg}"
-LINK = "{http://www.w3.org/1999/xlink}href"
 SIGMOID = ["plot", "-e", "1/(1 + exp(-x))", "--over", "x=-10:10"]
 
 

@@ -15,7 +15,7 @@ import pytest
 from conftest import OnPage
 from folders import ROOT
 from test_plot import SVG, Page, at
-from transcripts import blocks, in_process, make_shim, on_terminal, steps
+from transcripts import blocks, in_process, on_terminal, steps
 
 PAGE = ROOT / "docs/pictures.md"
 STEPS = [step for block in blocks(PAGE.read_text(encoding="utf-8")) for step in steps(block)]
@@ -29,16 +29,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     here = tmp_path_factory.mktemp("page")
     (here / "docs/pictures").mkdir(parents=True)
     (here / "samples").symlink_to(ROOT / "samples")
-    (here / "bin").mkdir()
-    make_shim(here / "bin")
     return here
 
 
 @pytest.mark.parametrize(("command", "shown"), STEPS, ids=[command for command, _ in STEPS])
 def test_the_page_shows_what_happens(
-        command: str, shown: str, folder: Path, request: pytest.FixtureRequest,
+        command: str, shown: str, folder: Path, shim: Path, request: pytest.FixtureRequest,
         on_page: OnPage) -> None:
-    on_page(PAGE, command, shown, on_terminal(command, folder, folder / "bin"))
+    on_page(PAGE, command, shown, on_terminal(command, folder, shim))
     made = re.search(r" -o (\S+)", command)
     if request.config.getoption("--update-golden") and made is not None:
         (ROOT / "docs/pictures").mkdir(exist_ok=True)

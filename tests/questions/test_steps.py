@@ -19,7 +19,7 @@ from commands import run
 from conftest import OnPage, folded
 from folders import DATA, ROOT
 from mpmath import mp, mpf
-from transcripts import blocks, in_process, make_shim, on_terminal, question
+from transcripts import blocks, in_process, on_terminal, question
 from transcripts import steps as transcript
 
 from gradcli.cli import main
@@ -625,11 +625,6 @@ def test_other_commands_load_none_of_it() -> None:
 
 PAGE = ROOT / "docs" / "steps.md"
 SHOWN = [step for block in blocks(PAGE.read_text()) for step in transcript(block)]
-
-
-@pytest.fixture(scope="module")
-def shim(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return make_shim(tmp_path_factory.mktemp("bin"))
 
 
 @pytest.mark.parametrize(("command", "shown"), SHOWN, ids=[command for command, _ in SHOWN])

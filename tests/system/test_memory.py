@@ -178,10 +178,6 @@ def test_changing_an_array_later_changes_no_gradient() -> None:
 
 # --- tapes let go ---------------------------------------------------------------------------------
 
-class Marked(np.ndarray):
-    """An array that can be watched with a weak reference."""
-
-
 def segments() -> int:
     gc.collect()
     return sum(isinstance(o, Segment) and len(o) > 0 for o in gc.get_objects())

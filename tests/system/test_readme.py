@@ -15,7 +15,7 @@ import pytest
 from conftest import OnPage
 from folders import ROOT
 from test_imports import ROOMS
-from transcripts import blocks, make_shim, on_terminal, picture, steps, texts
+from transcripts import blocks, on_terminal, picture, steps, texts
 
 README = ROOT / "README.md"
 PAGES = [README, *(ROOT / f"docs/{name}.md" for name in ("shell", "tapes", "student", "points"))]
@@ -31,11 +31,6 @@ TABLE = [command for line in README.read_text().split("## I want")[1].split("\n\
 PLAIN = [line for page in [*PAGES, ROOT / "docs/teacher.md"]
          for block in re.findall(r"```sh\n(.*?)```", page.read_text(), re.DOTALL)
          for line in block.splitlines() if line.startswith("gradcli ")]
-
-
-@pytest.fixture(scope="module")
-def shim(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return make_shim(tmp_path_factory.mktemp("bin"))
 
 
 def test_the_readme_is_short() -> None:

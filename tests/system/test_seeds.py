@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 from conftest import folded
 from folders import DATA, ROOT
+from test_samples import flat
 from transcripts import in_process
 
 CASES = {
@@ -189,10 +190,6 @@ def shown(prints: dict[str, list[Any]], labels: Labels, output: str) -> tuple[An
     for key in re.findall(r"\[(\d+|'\w+')\]", path):
         value = value[int(key) if key.isdigit() else key.strip("'")]
     return value, reasons
-
-
-def flat(value: Any) -> list[Any]:
-    return [x for item in value for x in flat(item)] if isinstance(value, list) else [value]
 
 
 def number(value: Any) -> float:

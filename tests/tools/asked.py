@@ -70,6 +70,18 @@ def loaded(*arguments: str, stdin: bytes = b"") -> Any:
     return answer
 
 
+def answered(*arguments: str) -> tuple[int, dict[str, Any]]:
+    """The status and the JSON output of a command that answers, whatever else it says."""
+    status, out, err = in_process([*arguments, "--format", "json"])
+    assert out, err
+    return status, json.loads(out)
+
+
+def run_text(text: str, *arguments: str) -> tuple[int, str, str]:
+    """Status, stdout and stderr of `gradcli run` with a program from standard input."""
+    return in_process(["run", "-", *arguments], text.encode())
+
+
 def gradients(*arguments: str) -> dict[str, Any]:
     """Source to gradient, of the first target."""
     sources = loaded("grad", *arguments)["results"][0]["sources"]

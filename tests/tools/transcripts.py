@@ -7,7 +7,6 @@ import re
 import shlex
 import struct
 import subprocess
-import sys
 from collections.abc import Iterator
 from html import unescape
 from io import BufferedWriter, BytesIO, StringIO, TextIOWrapper
@@ -196,14 +195,3 @@ def texts(svg: str) -> list[str]:
     found = [(float(y), float(x), unescape(text)) for x, y, text in re.findall(
         r'<text [^>]*?x="([\d.]+)" y="([\d.]+)"[^>]*>([^<]*)</text>', svg)]
     return [text for _, _, text in sorted(found)]
-
-
-def make_shim(folder: Path) -> Path:
-    """A folder with a `gradcli` command that runs this checkout."""
-    shim = folder / "gradcli"
-    shim.write_text(f'#!/bin/sh\nPYTHONPATH={shlex.quote(str(ROOT))} exec'
-                    f' {shlex.quote(sys.executable)} -m gradcli "$@"\n')
-    shim.chmod(0o755)
-    return folder
-
-
