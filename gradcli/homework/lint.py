@@ -37,44 +37,44 @@ def lint(sheet: Sheet, seed: int | str | None = None) -> tuple[dict[str, Any], l
     problems = []
     for problem in sheet.problems:
         try:
-            ready = prepare(problem, seed_of(sheet, seed))
+            prepared = prepare(problem, seed_of(sheet, seed))
         except GradcliError as failure:
             wrong += sheet.located(problem.id, failure).diagnostics
             continue
         problems.append({
             "problem": problem.id, "kind": problem.kind, "function": problem.function,
-            "read_as": ready.reference.reading.read_as, "wrt": list(ready.reference.wrt),
+            "read_as": prepared.reference.reading.read_as, "wrt": list(prepared.reference.wrt),
             "order": problem.order,
-            "max_score": problem.points, "usable": _usable(ready), "points": ready.size,
-            "values": _values(ready), "warnings": list(_warnings(ready))})
+            "max_score": problem.points, "usable": _usable(prepared), "points": prepared.size,
+            "values": _values(prepared), "warnings": list(_warnings(prepared))})
     return {"schema": 1, "command": "hw lint",
             "sheet": {"id": sheet.id, "title": sheet.title, "max_score": sheet.max_score},
             "problems": problems}, wrong
 
 
-def _usable(ready: PreparedProblem) -> int:
+def _usable(prepared: PreparedProblem) -> int:
     """Return the number of points at which an answer can be compared with the right one."""
-    if ready.single:
-        return int(ready.side.finite.all())
-    itself = Comparison(ready.side, ready.side, ready.problem.rtol, ready.zeros)
+    if prepared.single:
+        return int(prepared.side.finite.all())
+    itself = Comparison(prepared.side, prepared.side, prepared.problem.rtol, prepared.zeros)
     return int(itself.agree.all(axis=0).sum())
 
 
-def _values(ready: PreparedProblem) -> list[dict[str, Any]]:
+def _values(prepared: PreparedProblem) -> list[dict[str, Any]]:
     """Return the right answer at some points, those with short numbers first."""
     found = []
-    good: Any = ready.side.finite.all(axis=0)
+    good: Any = prepared.side.finite.all(axis=0)
     for at in [at for at, is_number in enumerate(good.tolist()) if is_number][:SHOWN]:
         found.append({
             "at": {name: float(value if type(value) is float else value[at])
-                   for name, value in ready.inputs.items()},
-            "expected": ready.side.values[:, at].reshape(ready.reference.shape).tolist()})
+                   for name, value in prepared.inputs.items()},
+            "expected": prepared.side.values[:, at].reshape(prepared.reference.shape).tolist()})
     return found
 
 
-def _names(ready: PreparedProblem) -> list[str]:
+def _names(prepared: PreparedProblem) -> list[str]:
     """Return warnings of letters that nobody declared and of variables that the function lacks."""
-    reference, problem = ready.reference, ready.problem
+    reference, problem = prepared.reference, prepared.problem
     used = reference.formula.leaves(reference.functions)
     declared = {*reference.wrt, *problem.parameters, *problem.at, *problem.domain,
                 problem.dependent}
@@ -90,9 +90,9 @@ def _names(ready: PreparedProblem) -> list[str]:
     return found
 
 
-def _warnings(ready: PreparedProblem) -> list[str]:
+def _warnings(prepared: PreparedProblem) -> list[str]:
     found = []
-    reading, problem = ready.reference.reading, ready.problem
+    reading, problem = prepared.reference.reading, prepared.problem
     others = [one.read_as for one in ambiguous(reading)]
     if others:
         found.append(f"`{problem.function}` is read as `{reading.read_as}`; it may be meant as"
@@ -101,9 +101,9 @@ def _warnings(ready: PreparedProblem) -> list[str]:
     if problem.log == "natural" and "log" in reading.tokens.spellings():
         found.append("`log` is read as the natural logarithm: write ln, or set log to ten")
     found += reading.notes
-    found += _names(ready)
+    found += _names(prepared)
     for text in problem.accept:
-        accepted = read_accepted(ready, text)
+        accepted = read_accepted(prepared, text)
         if accepted is None:
             found.append(f"`{text}`, which `accept` lists, is not a formula: only the same words"
                          " are accepted")
@@ -112,24 +112,24 @@ def _warnings(ready: PreparedProblem) -> list[str]:
                          f" `{accepted.reading.read_as}`, and the problem has no"
                          f" {', '.join(accepted.unknown)}: a word is accepted as it is, a formula"
                          " has to be corrected")
-    usable = _usable(ready)
-    what = "is defined" if ready.side.finite.all(axis=0).sum() == usable else "can be told"
+    usable = _usable(prepared)
+    what = "is defined" if prepared.side.finite.all(axis=0).sum() == usable else "can be told"
     if not usable:
         found.append(f"the right answer {what} at none of the points that were tried: give a"
                      " domain, such as domain = {x = [0, 5]}, or another function")
-    elif not ready.single and usable < max(ENOUGH, SHARE * ready.size):
-        found.append(f"the right answer {what} at {usable} of {ready.size} points: give a"
+    elif not prepared.single and usable < max(ENOUGH, SHARE * prepared.size):
+        found.append(f"the right answer {what} at {usable} of {prepared.size} points: give a"
                      " domain, such as domain = {x = [0, 5]}")
-    if problem.tolerance is not None and not ready.single:
-        if hides_numbers(ready):
+    if problem.tolerance is not None and not prepared.single:
+        if hides_numbers(prepared):
             found.append("`tolerance` does not hold inside of functions, roots and exponents: the"
                          " numbers there have to be exact")
-        elif not may_round(ready):
+        elif not may_round(prepared):
             found.append("`tolerance` does nothing here: the right answer has whole numbers only,"
                          " and these have to be exact")
-    kind = ready.reference.kind
-    if not ready.reference.formula.leaves(ready.reference.nodes) and kind.plain and kind.single \
-            and not problem.at and problem.order == 1:
+    reference = prepared.reference
+    if not reference.formula.leaves(reference.nodes) and reference.kind.plain \
+            and reference.kind.single and not problem.at and problem.order == 1:
         found.append("the derivative is a constant: a mistake can hardly be told from another")
     return found
 
@@ -155,13 +155,13 @@ def explain(saved: SavedRun, student: str, problem: str) -> dict[str, Any]:
             "E0742", f"student `{name}` handed nothing in", span=(0, len(student)),
             source=Source(student, "STUDENT"), help="gradebook.csv lists who is missing"))
     asked = saved.sheet[id]
-    ready = prepare(asked, seed_of(saved.sheet, found.seed))
-    again = check(ready, found.answer)
+    prepared = prepare(asked, seed_of(saved.sheet, found.seed))
+    again = check(prepared, found.answer)
     return {
         "schema": 1, "command": "hw explain",
         "problem": {"id": id, "kind": asked.kind, "function": asked.function,
-                    "read_as": ready.reference.reading.read_as,
-                    "wrt": list(ready.reference.wrt), "order": asked.order, "at": asked.at,
+                    "read_as": prepared.reference.reading.read_as,
+                    "wrt": list(prepared.reference.wrt), "order": asked.order, "at": asked.at,
                     "direction": list(asked.direction)},
         **{key: getattr(found, key) for key in TOLD}, "alternatives": again["alternatives"]}
 

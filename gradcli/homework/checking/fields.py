@@ -110,7 +110,7 @@ def _texts(name: str, value: Any) -> tuple[str, ...]:
     return tuple(value)
 
 
-def number(name: str, value: Any) -> float:
+def finite_number(name: str, value: Any) -> float:
     """Return a finite number; a text may be a constant expression, such as pi/2."""
     if isinstance(value, str):
         from gradcli.homework.checking.built import constant
@@ -128,14 +128,14 @@ def number(name: str, value: Any) -> float:
 
 
 def _share(name: str, value: Any) -> float:
-    found = number(name, value)
+    found = finite_number(name, value)
     if found < 0:
         raise _wrong(name, "at least 0", value)
     return found
 
 
 def _tiny(name: str, value: Any) -> float:
-    found = number(name, value)
+    found = finite_number(name, value)
     if not 1e-14 <= found <= 0.1:
         raise _wrong(name, "between 1e-14 and 0.1", value)
     return found
@@ -155,17 +155,17 @@ def _numbers(name: str, value: Any) -> tuple[float, ...]:
         value = split(text)
     if not isinstance(value, (list, tuple)):
         raise _wrong(name, "a list of numbers", value)
-    return tuple([number(name, v) for v in value])
+    return tuple([finite_number(name, v) for v in value])
 
 
 def _point(name: str, value: Any) -> dict[str, float]:
     if isinstance(value, str):
         value = dict(_assigned(name, part) for part in split(value))
     if isinstance(value, (int, float)) and not isinstance(value, bool):
-        return {"": number(name, value)}  # of the only variable there is
+        return {"": finite_number(name, value)}  # of the only variable there is
     if not isinstance(value, dict):
         raise _wrong(name, "values by name", value)
-    return {str(k): number(name, v) for k, v in value.items()}
+    return {str(k): finite_number(name, v) for k, v in value.items()}
 
 
 def _assigned(name: str, part: str) -> tuple[str, str]:
@@ -185,7 +185,7 @@ def _ranges(name: str, value: Any) -> dict[str, tuple[float, float]]:
         limits = typed.split(":") if isinstance(typed, str) else typed
         if not isinstance(limits, (list, tuple)) or len(limits) != 2:
             raise _wrong(name, "ranges by name, each of two numbers", value)
-        low, high = number(name, limits[0]), number(name, limits[1])
+        low, high = finite_number(name, limits[0]), finite_number(name, limits[1])
         if not low < high:
             raise _wrong(name, "ranges whose first number is the smaller", typed)
         found[str(k)] = (low, high)
@@ -212,7 +212,7 @@ def _credit(name: str, value: Any) -> dict[str, float]:
             raise error("E0701", f"there is no mistake `{mistake}`", help=(
                 f"did you mean `{near[0]}`?" if near else
                 "write one that results.ndjson names, such as missing_chain_factor"))
-        found[str(mistake)] = number(name, share)
+        found[str(mistake)] = finite_number(name, share)
         if not 0 <= found[str(mistake)] <= 1:
             raise _wrong(name, "shares from 0 to 1", share)
     return found

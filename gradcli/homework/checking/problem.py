@@ -30,6 +30,14 @@ SLOPE = "dy/dx"
 """The name of the derivative that an implicit equation is solved for."""
 
 
+DEFAULTS: dict[str, Any] = {
+    "id": "", "title": "", "kind": "", "function": "", "wrt": (), "at": {}, "order": 1,
+    "direction": (), "dependent": "", "parameters": (), "tolerance": None, "domain": {},
+    "positive": (), "integer": (), "points": 1.0, "expected": None, "accept": (), "variants": (),
+    "hidden": False, "log": "natural", "angle": "radian", "rtol": 1e-8, "domain_policy": "note",
+    "real_roots": False, "decimal_comma": False, "normalize": True, "credit": {}}
+
+
 class Problem:
     """One problem.
 
@@ -54,11 +62,7 @@ class Problem:
     credit: name of a mistake to the share of the points that it leaves.
     """
 
-    __slots__ = (
-        "accept", "angle", "at", "credit", "decimal_comma", "dependent", "direction", "domain",
-        "domain_policy", "expected", "function", "hidden", "id", "integer", "kind", "log",
-        "normalize", "order", "parameters", "points", "positive", "real_roots", "rtol", "title",
-        "tolerance", "variants", "wrt")
+    __slots__ = tuple(sorted(DEFAULTS))
 
     id: str
     title: str
@@ -96,14 +100,6 @@ class Problem:
         """Return the fields that differ from the defaults; `from_fields` inverts it."""
         found = {name: getattr(self, name) for name in Problem.__slots__}
         return {name: value for name, value in found.items() if value != DEFAULTS[name]}
-
-
-DEFAULTS: dict[str, Any] = {
-    "id": "", "title": "", "kind": "", "function": "", "wrt": (), "at": {}, "order": 1,
-    "direction": (), "dependent": "", "parameters": (), "tolerance": None, "domain": {},
-    "positive": (), "integer": (), "points": 1.0, "expected": None, "accept": (), "variants": (),
-    "hidden": False, "log": "natural", "angle": "radian", "rtol": 1e-8, "domain_policy": "note",
-    "real_roots": False, "decimal_comma": False, "normalize": True, "credit": {}}
 
 
 class Reference:

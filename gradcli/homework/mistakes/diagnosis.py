@@ -56,7 +56,7 @@ def diagnose(prepared: PreparedProblem, trial: Trial, others: list[Reading], res
     try:
         found = ranked(explanations(prepared, trial, others, deadline))
         if found:
-            name(prepared, found, result)
+            fill_in(prepared, found, result)
         elif trial.answered.unknown:
             hint = result["hint"] = (
                 f"the problem has no letter {', '.join(trial.answered.unknown)}")
@@ -65,7 +65,7 @@ def diagnose(prepared: PreparedProblem, trial: Trial, others: list[Reading], res
         result.update(mistake=None, also=[], confidence=None, hint=None)
 
 
-def name(prepared: PreparedProblem, found: list[Explanation], result: dict[str, Any]) -> None:
+def fill_in(prepared: PreparedProblem, found: list[Explanation], result: dict[str, Any]) -> None:
     """Write the best explanation into a result, and the others' names beside it."""
     first = found[0]
     names = [f.name for one in found for f in (one, one.also) if f is not None]
@@ -177,8 +177,7 @@ def _kept(prepared: PreparedProblem, key: Any, make: Callable[[], Made]) -> Made
 
 
 def _derivation(prepared: PreparedProblem) -> AnswerDerivation:
-    return _kept(prepared, "derivation",
-                 lambda: AnswerDerivation(prepared.reference))
+    return _kept(prepared, "derivation", lambda: AnswerDerivation(prepared.reference))
 
 
 def _sample(prepared: PreparedProblem) -> Sample:

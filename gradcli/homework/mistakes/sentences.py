@@ -71,7 +71,7 @@ def _details(found: Explanation) -> dict[str, str]:
     made = {}
     for key, value in found.detail.items():
         if isinstance(value, float):
-            value = number(value)
+            value = number_text(value)
         if value:
             made[key] = str(value)
     return made
@@ -177,7 +177,7 @@ def _number(value: float) -> tuple[str, int]:
     return text, ADDED if value < 0 else MULTIPLIED if below else ATOM
 
 
-def number(value: float) -> str:
+def number_text(value: float) -> str:
     """Return a number as text."""
     return _number(value)[0]
 
