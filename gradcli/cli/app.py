@@ -1,7 +1,7 @@
 """The Typer application: everything that the plain form of a command line leaves over.
 
 It is built from the rows of `cli.options`, so `--help`, completion and usage errors speak of the
-same options that `cli.plain_argv` reads. Typer and Click are imported here only.
+same options that `cli.options.read` knows. Typer and Click are imported here only.
 """
 
 # No `from __future__ import annotations`: Typer evaluates annotations, and they name closures.
@@ -19,8 +19,7 @@ from typer.core import TyperCommand, TyperGroup
 from gradcli._version import __version__
 from gradcli.cli.environment import Environment
 from gradcli.cli.man import GROUPS
-from gradcli.cli.options import OUTPUT, Command, Option, Options, commands, find
-from gradcli.cli.plain_argv import arranged
+from gradcli.cli.options import OUTPUT, Command, Option, Options, arranged, commands, find
 from gradcli.render.numbers import visible
 
 UsageError: Any = typer.BadParameter.__base__

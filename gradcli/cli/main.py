@@ -11,7 +11,7 @@ import sys
 
 from gradcli.base.errors import GradcliError
 from gradcli.cli.environment import BAD_INPUT, BUG, INTERRUPTED, OK, Environment, forget, write
-from gradcli.cli.plain_argv import read
+from gradcli.cli.options import read
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

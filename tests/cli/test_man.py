@@ -15,9 +15,8 @@ from conftest import folded
 from folders import ROOT
 from transcripts import in_process
 
-from gradcli.cli import plain_argv
 from gradcli.cli.man import GROUPS, SIGNS, escaped, pages
-from gradcli.cli.options import commands, find
+from gradcli.cli.options import commands, find, read
 
 COMMANDS = [row.name for row in commands()]
 
@@ -125,7 +124,7 @@ def test_help_shows_every_example(command: str) -> None:
 def test_examples_are_command_lines(example: str) -> None:
     words = shlex.split(example.rpartition("| ")[2])
     assert words[0] == "gradcli"
-    assert plain_argv.read(words[1:]) is not None
+    assert read(words[1:]) is not None
 
 
 # --- completion -------------------------------------------------------------------------------

@@ -16,9 +16,8 @@ from gradcli.cli import options
 from gradcli.cli.commands import question
 from gradcli.cli.environment import Environment
 from gradcli.cli.main import run
-from gradcli.cli.options import commands, find
+from gradcli.cli.options import commands, find, read
 from gradcli.cli.options.questions import QuestionOptions
-from gradcli.cli.plain_argv import read
 from gradcli.render.layouts.calculus import PAGES
 
 COMMANDS = [row.name for row in commands()]

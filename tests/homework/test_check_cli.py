@@ -28,9 +28,8 @@ from readers import by_typer, compared
 from terminals import bare, on_terminal
 from transcripts import in_process
 
-from gradcli.cli import plain_argv
 from gradcli.cli.commands import check
-from gradcli.cli.options import find
+from gradcli.cli.options import find, read
 from gradcli.cli.options import homework as homework_rows
 from gradcli.homework import check as checking
 from gradcli.homework import lines
@@ -150,7 +149,7 @@ def test_an_answer_may_begin_with_a_minus(answer: str, form: str) -> None:
     found, _ = by_typer(["check", *words])
     assert isinstance(found, homework_rows.CheckOptions)
     assert (found.function, found.answer) == ("-cos x", answer)
-    plain = plain_argv.read(["check", *words])
+    plain = read(["check", *words])
     assert plain is None or vars(plain) == vars(found)
     assert plain is not None or "--" in words or "-vq" in words
 

@@ -46,8 +46,7 @@ from slips import noise, soup, spoiled
 from gradcli.base.workers import cluster
 from gradcli.cli.environment import Environment
 from gradcli.cli.main import run
-from gradcli.cli.options import Option, commands, find
-from gradcli.cli.plain_argv import read
+from gradcli.cli.options import Option, commands, find, read
 from gradcli.ops import NAMES, TABLE
 
 COMMANDS = [row.name for row in commands()]

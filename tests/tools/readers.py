@@ -1,13 +1,13 @@
-"""The two readers of a command line, `plain_argv` and Typer, on the same lines."""
+"""The two readers of a command line, the plain one and Typer, on the same lines."""
 
 from __future__ import annotations
 
 import io
 from collections.abc import Iterable
 
-from gradcli.cli import app, plain_argv
+from gradcli.cli import app
 from gradcli.cli.environment import Environment
-from gradcli.cli.options import Options
+from gradcli.cli.options import Options, read
 
 
 def by_typer(argv: list[str]) -> tuple[Options | int, str]:
@@ -24,7 +24,7 @@ def compared(lines: Iterable[list[str]]) -> tuple[int, int]:
     """
     plain = both = 0
     for argv in lines:
-        quick = plain_argv.read(argv)
+        quick = read(argv)
         found, told = by_typer(argv)
         if quick is not None:
             assert not isinstance(found, int), argv
