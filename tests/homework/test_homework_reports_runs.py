@@ -306,7 +306,7 @@ def test_a_hostile_class(tmp_path: Path) -> None:
 
 def test_memory_does_not_grow_with_the_class(tmp_path: Path) -> None:
     problems = [p.id for p in SHEET.problems]
-    students = [Student(f"s{k:05}") for k in range(2_000)]
+    students = [Student(f"s{k:05}") for k in range(1_000)]
 
     def many() -> Iterator[Result]:
         for student in students:
@@ -321,5 +321,5 @@ def test_memory_does_not_grow_with_the_class(tmp_path: Path) -> None:
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    # All 8,000 results would take more than 10 MB.
-    assert peak < 2_000_000
+    # Half a megabyte does not grow; all 4,000 results would take 1.6 MB.
+    assert peak < 1_000_000
