@@ -391,7 +391,7 @@ def test_the_question_around_a_value_is_the_innermost() -> None:
     for _ in range(200):
         starts = draw.sample(range(100), draw.randrange(12))
         questions = [(first, first + draw.randrange(40), f"at {first}") for first in starts]
-        scene = Scene([], questions=questions)
+        scene = Scene([], requests=questions)
         for id in range(150):
             lengths = {place: last - first for first, last, place in questions
                        if first <= id <= last}

@@ -649,9 +649,9 @@ def test_arc_length_of_a_recursive_midpoint_rule() -> None:
 
 
 def test_methods_of_tapes_are_known_before_a_program_runs() -> None:
-    from gradcli.lang.running import methods, names
+    from gradcli.lang.running import names, recording
 
-    assert set(names.OF_TAPE) == set(methods.OF_TAPE)
+    assert set(names.OF_TAPE) == set(recording.OF_TAPE)
 
 
 @pytest.mark.parametrize("command", ["grad", "jac", "hess", "derive", "verify", "steps", "taylor"])

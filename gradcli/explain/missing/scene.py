@@ -128,7 +128,7 @@ class Scene:
 
     entries: ordered by `out`, hops included.
     namings: in order of time.
-    questions: (first id, last id, location) of each question for a gradient, which tells its own
+    requests: (first id, last id, location) of each question for a gradient, which tells its own
         operations from others.
     derived: id of a derivative to the ids of its target and source.
     unrun, picked: see `Unrun` and `Choice`.
