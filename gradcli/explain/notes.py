@@ -270,7 +270,8 @@ class Kinks:
                     if values is None:
                         from gradcli.explain import path
 
-                        values = path.filled(path.seen(self.entries), self.entries, path.bound(run))
+                        values = path.filled(
+                            path.values_by_id(self.entries), self.entries, path.bound(run))
                     operands = _again(entry, values)
                 hits = False if operands is None else _hits(entry, operands)
                 if np.any(hits) if shape_of(hits) else hits:

@@ -211,7 +211,7 @@ def is_link(entry: Entry) -> bool:
     return entry[OP].name == "positive" and entry[PLACE] is None
 
 
-def seen(entries: Sequence[Entry]) -> dict[int, Any]:
+def values_by_id(entries: Sequence[Entry]) -> dict[int, Any]:
     """Return values by id: answers of operations, and for other ids the values that were read."""
     found = {entry[OUT]: entry[ANS] for entry in entries if not is_link(entry)}
     for entry in entries:

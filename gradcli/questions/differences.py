@@ -73,13 +73,13 @@ def _slopes(question: Question, run: Run, target: Target, bindings: Sequence[Bin
             found = plain(found*np.where(np.isfinite(here), 1.0, np.nan).reshape(
                 (*shape_of(here), *[1]*len(shape_of(value)))))
     if doubt:
-        run.keeps("rough")[target.name, *[b.name for b in bindings]] = doubt
+        run.cache("rough")[target.name, *[b.name for b in bindings]] = doubt
     return found
 
 
 def rough(question: Question, run: Run, target: Target, *bindings: Binding) -> list[Note]:
     """Return a note on differences that are in doubt."""
-    doubt = run.keeps("rough").get((target.name, *[b.name for b in bindings])) if (
+    doubt = run.cache("rough").get((target.name, *[b.name for b in bindings])) if (
         question.mode == "finite") else None
     return [Note("differences-rough", f"differences are not good enough there: {doubt}",
                  target.span)] if doubt else []

@@ -94,7 +94,7 @@ def _cancelled(question: Question, run: Run, target: Target, order: int = 0,
     than LARGE. A derivative is about as many times steeper than the value as its order says. share:
     how large it is beside its parts.
     """
-    made = run.keeps(target)
+    made = run.cache(target)
     if shown not in made:
         made[shown] = shown(run)
     if not made[shown] ** (order + 1) > LARGE * share:

@@ -110,7 +110,7 @@ def boundaries(question: Question, run: Run, target: Target, binding: Binding, o
     """Return notes on comparisons that are decided otherwise beside the point, where derivatives up
     to an order in a name are not the same on both sides.
     """
-    made = run.keeps(target)
+    made = run.cache(target)
     if boundaries not in made:
         compared = [e for e in run.record.compact() if e[OP] in COMPARISONS.values()]
         made[boundaries] = False
@@ -136,7 +136,7 @@ def boundaries(question: Question, run: Run, target: Target, binding: Binding, o
 
 def left_out(question: Question, run: Run, target: Target, bindings: list[Binding]) -> list[Answer]:
     """Return what derivatives in these names leave out; differences leave out nothing."""
-    made = run.keeps(target)
+    made = run.cache(target)
     if left_out not in made:
         made[left_out] = question.mode != "finite" and run.record.is_partial()
     if not made[left_out]:
@@ -153,7 +153,7 @@ def _explained(question: Question, run: Run, target: Target, binding: Binding, f
     """Return what explains derivatives of a target, for all sources whose gradients are swept
     together.
     """
-    made = run.keeps(target)
+    made = run.cache(target)
     if of not in made or binding.value.id not in made[of].sources or field == "jacobian":
         made[of] = of(question, run, target, _sources(question, run, target, binding, field), field)
     return made[of]
@@ -161,7 +161,7 @@ def _explained(question: Question, run: Run, target: Target, binding: Binding, f
 
 def _kinks(question: Question, run: Run, target: Target) -> Any:
     """Return what knows the conventions on the ways to a target; None if there can be none."""
-    made = run.keeps(target)
+    made = run.cache(target)
     if _kinks not in made:
         made[_kinks] = None
         if run.record.has_kinks():
@@ -257,7 +257,7 @@ def with_numbers(question: Question, run: Run, target: Target) -> tuple[Run, Tar
     """Return a run that also records values made of numbers alone, and its target; None where the
     target depends on none of those.
     """
-    made = run.keeps(target)
+    made = run.cache(target)
     if with_numbers not in made:
         made[with_numbers] = _with_numbers(question, run, target)
     found: tuple[Run, Target] | None = made[with_numbers]

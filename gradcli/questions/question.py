@@ -117,7 +117,7 @@ class Question:
 
     def logged(self, run: Run) -> Run:
         """Return a run that keeps everything, for explanations of another: the same one for all."""
-        made = run.keeps("logged")
+        made = run.cache("logged")
         if not made:
             made["run"] = self.program.logged_run(self.at, **self.options())
         found: Run = made["run"]

@@ -82,7 +82,7 @@ def of_second(question: Question, run: Run, target: Target, row: str, column: st
 
         return [t.value for t in tensors_of(made)], block, notes
 
-    trials = run.keeps("trials")
+    trials = run.cache("trials")
     nearby = trials.get((target.name, row))
     if nearby is None:
         nearby = trials[target.name, row] = of_derivative(question, run, target, row, "gradient")
@@ -181,7 +181,7 @@ def _first_states(logged: Run, last: float = math.inf) -> bool:
 def _changed(question: Question, run: Run, text: str) -> Program:
     if text == question.program.source.text:
         return question.program
-    kept = run.keeps("changed")     # the last one, parsed once for all points
+    kept = run.cache("changed")     # the last one, parsed once for all points
     if text not in kept:
         kept.clear()
         kept[text] = Program(Source(text, question.program.source.name))
@@ -208,7 +208,7 @@ def _value(question: Question, run: Run, target: Target) -> Again:
     asked = _named(question, run, target, [], lambda other, found, made: (
         [t.value for t in tensors_of(made)], None, list))
 
-    nearby = run.keeps("nearby")
+    nearby = run.cache("nearby")
 
     def again(text: str, moved: Mapping[str, Any]) -> Answered:
         point = (target.name, named(text, moved))

@@ -118,14 +118,15 @@ class Cancellation:
 
     def of(self, wrt: Tensor, g: Any, trials: Trials | None = None) -> list[Note]:
         """Return a note if most digits of g, the derivative of the targets' sum, are wrong."""
-        return self._behind([wrt], g, trials)
+        return self._of_derivative([wrt], g, trials)
 
     def of_second(self, row: Tensor, column: Tensor, block: Any, trials: Trials | None = None
                   ) -> list[Note]:
         """Return a note if most digits of a block of second derivatives are wrong."""
-        return self._behind([row, column], block, trials)
+        return self._of_derivative([row, column], block, trials)
 
-    def _behind(self, sources: Sequence[Tensor], g: Any, trials: Trials | None) -> list[Note]:
+    def _of_derivative(self, sources: Sequence[Tensor], g: Any, trials: Trials | None
+                       ) -> list[Note]:
         """Return a note on the derivative g by some sources, which is recorded once more for it."""
         record = self.run.record
         before = len(record.entries), record.absorbed, dict(record.lost)
@@ -451,7 +452,7 @@ def _forms(words: Wording, by_out: dict[int, Entry], entry: Entry) -> Iterator[s
                 up = (other == 1) == (name == "add" or k == 1)
                 parts = words.operands(f)
                 if plus != up and parts:
-                    yield from _made((LESS_1 if plus else FROM_1).get(f[OP].name), parts[0])
+                    yield from _formatted((LESS_1 if plus else FROM_1).get(f[OP].name), parts[0])
         return
     first = inner[0]
     if first is None:
@@ -460,7 +461,7 @@ def _forms(words: Wording, by_out: dict[int, Entry], entry: Entry) -> Iterator[s
     if name == "log":
         parts = words.operands(first)
         if parts:
-            yield from _made(LOGARITHM.get(first[OP].name), parts[0])
+            yield from _formatted(LOGARITHM.get(first[OP].name), parts[0])
     rest = _beside_1(words, first)
     if rest is None:
         return
@@ -472,7 +473,7 @@ def _forms(words: Wording, by_out: dict[int, Entry], entry: Entry) -> Iterator[s
         yield f"log1p({rest})/ln({name[3:]})"
 
 
-def _made(form: str | None, u: str) -> Iterator[str]:
+def _formatted(form: str | None, u: str) -> Iterator[str]:
     if form is not None:
         yield form.format(u, half=f"{tight(u)}/2", double=f"-2*{tight(u)}", minus=minus(u))
 

@@ -192,7 +192,7 @@ class Explainer:
         assert root.entry is not None
         late = self.words.last
         self.words.last = request.first if request is not None else late
-        cause = self._made(root.entry, root.index)
+        cause = self._of_operation(root.entry, root.index)
         self.words.last = late
         turns = [one.after for one in self.run.log.states if one.span == state.span]
         turn = turns.index(state.after) + 1
@@ -207,7 +207,7 @@ class Explainer:
         turned = root.turned if is_bad_nan else None
         if root.entry is None:
             return self.given(root) if turned is None else self._indeterminate(turned, root)
-        cause = self._made(root.entry, root.index)
+        cause = self._of_operation(root.entry, root.index)
         if turned is None:
             return cause
         if cause.code == "nan-pole":
@@ -222,7 +222,7 @@ class Explainer:
         cause.text += f"; {self.words.where(turned)} makes NaN of it"
         return cause
 
-    def _made(self, entry: Entry, index: Index) -> Fault:
+    def _of_operation(self, entry: Entry, index: Index) -> Fault:
         """Return the cause where finite operands gave a value that is not finite."""
         operands = operands_at(entry, index, every=True)
         values = [v for _, v, _ in operands]

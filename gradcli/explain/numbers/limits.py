@@ -121,9 +121,9 @@ class LocalSeries:
         order = found.shift if found is not None else 0
         ends = {side: self._end(side) for side in SIDES}
         if order < 0 and None not in ends.values():
-            return f"a pole of order {-order}: {_told(of, ends)}"
+            return f"a pole of order {-order}: {_limit_words(of, ends)}"
         known = None not in ends.values() and set(ends.values()) != {EMPTY}
-        return _told(of, ends) if known else None
+        return _limit_words(of, ends) if known else None
 
     def turns(self, entry: Entry) -> list[Entry]:
         """Return all entries of the operation at the same location: one for each turn of a loop."""
@@ -227,13 +227,13 @@ def shown(value: float, digits: int = 6) -> str:
     return f"{0.0 if abs(value) < 1e-14 else value:.{digits}g}"
 
 
-def _told(of: str, ends: dict[float, Any]) -> str:
+def _limit_words(of: str, ends: dict[float, Any]) -> str:
     left, right = ends.values()
     if left == right:
         return f"{of} {left} from both sides"
-    told = [f"{end} {'on' if end == EMPTY else 'from'} {SIDES[side]}"
+    words = [f"{end} {'on' if end == EMPTY else 'from'} {SIDES[side]}"
             for side, end in ends.items()]
-    return f"{of} {told[0]} and {told[1]}"
+    return f"{of} {words[0]} and {words[1]}"
 
 
 def beginning(c: Sequence[float], name: str, point: float) -> str:

@@ -87,7 +87,7 @@ class Slopes(Explainer):
         if finite(g) and zero:
             return self._zero_times(origin, self._taken(origin, wrt)).note()
         if origin.turned is not None and self._unused(origin.turned, wrt):
-            return self._behind(origin).note(UNUSED if finite(g) else _product(origin), ends)
+            return self._of_unused(origin).note(UNUSED if finite(g) else _product(origin), ends)
         cause = self._zero_times(origin) if root is None and zero else \
             self._of_root(origin, root) if root is not None else \
             self._steep(origin, None if origin.turned is not None or is_nan(g) else element(g, at))
@@ -151,7 +151,7 @@ class Slopes(Explainer):
             first_zero(v) is not None and not self.trail.depends(i, wrt)
             for i, v in zip(by[IDS], by[VALUES], strict=True)))
 
-    def _behind(self, origin: Origin) -> Fault:
+    def _of_unused(self, origin: Origin) -> Fault:
         """Return the cause of an infinite slope of a value that another operation does not use."""
         entry, by = origin.entry, origin.turned
         assert by is not None

@@ -133,7 +133,7 @@ class Trials:
                                      for k, factor in enumerate((0.5, 0.1, 0.01, 0.0))]]
         if sum(self._agrees(text, changed, moved, []) for moved in nearby[1:]) < ENOUGH:
             return False
-        seen = [self._asked(changed, {
+        seen = [self._answer(changed, {
             name: value*(1.0 + k*BESIDE) for name, value in self.at.items() if is_float(value)})
             for k in (0, 1, -3)]
         here, *beside = [None if one is None else [one[1]] if derived else one[0] for one in seen]
@@ -145,7 +145,7 @@ class Trials:
         """Return whether values and derivative of both texts agree. off: if not empty, the bound on
         the difference of the values; the derivative is not compared then.
         """
-        before, after = self._asked(text, moved), self._asked(changed, moved)
+        before, after = self._answer(text, moved), self._answer(changed, moved)
         if before is None or after is None:
             return False
         if off:
@@ -157,9 +157,9 @@ class Trials:
         if self.left <= 0 or self.steps > MOST_STEPS:
             return False
         self.left -= 1
-        return (self.nearby or self).keeps(changed) and self._is_mended(changed, place)
+        return (self.nearby or self).is_same_function(changed) and self._is_mended(changed, place)
 
-    def keeps(self, changed: str) -> bool:
+    def is_same_function(self, changed: str) -> bool:
         """Return whether a changed text has the same values and derivatives as the text, where
         these are finite, at the point and around it; some point has to decide it by a derivative
         that is not 0.
@@ -180,7 +180,7 @@ class Trials:
 
     def _has_numbers(self, points: Sequence[Mapping[str, Any]]) -> bool:
         """Return whether the text has finite values at a point and an input that can be moved."""
-        known = [self._asked(self.source.text, moved) for moved in points]
+        known = [self._answer(self.source.text, moved) for moved in points]
         return any(map(is_float, self.at.values())) and any(
             one is not None and all(map(finite, one[0])) for one in known)
 
@@ -202,7 +202,7 @@ class Trials:
         """Return whether both texts have the same slopes at a point where these are not 0, to all
         digits that count. ordinary: at a point of ordinary size equal values suffice.
         """
-        before, after = self._asked(self.source.text, moved), self._asked(changed, moved)
+        before, after = self._answer(self.source.text, moved), self._answer(changed, moved)
         if before is None or after is None or not all(map(finite, before[0])):
             return False
         slope, slopes = np.isfinite(before[1]), [(before[1], after[1])]
@@ -218,7 +218,7 @@ class Trials:
         return not zero
 
     def _is_kept(self, changed: str, moved: Mapping[str, Any]) -> bool:
-        before, after = self._asked(self.source.text, moved), self._asked(changed, moved)
+        before, after = self._answer(self.source.text, moved), self._answer(changed, moved)
         if before is None or (after is None and not _any_finite(before)):
             return True
         if after is None or not _kept(before[0], after[0]):
@@ -226,7 +226,7 @@ class Trials:
         # At the point itself the slope may be a convention, or that of no value.
         return not moved or not all(map(finite, before[0])) or _kept([before[1]], [after[1]])
 
-    def _asked(self, text: str, moved: Mapping[str, Any]) -> tuple[list[Any], Any] | None:
+    def _answer(self, text: str, moved: Mapping[str, Any]) -> tuple[list[Any], Any] | None:
         place = named(text, moved)
         if place not in self._answers:
             try:
@@ -276,7 +276,7 @@ class Trials:
         """Return the limits of values and derivative at the point; empty where they are unknown, or
         where values that are differentiated jump.
         """
-        here = self._asked(self.source.text, {})
+        here = self._answer(self.source.text, {})
         if here is None or self.steps > FEW_STEPS or not all(map(finite, self.at.values())):
             return []
         near = []
@@ -285,7 +285,7 @@ class Trials:
                 beside = {name: value + h*np.maximum(1.0, np.abs(value))
                           for name, value in self.at.items()
                           if is_float(value) and self.wrt in (None, name)}
-            one = self._asked(self.source.text, beside)
+            one = self._answer(self.source.text, beside)
             if one is None:
                 return []
             known = all(map(finite, one[0]))

@@ -243,10 +243,10 @@ def bound_by(node: ast.AST) -> set[str]:
 
 
 def _names(node: ast.AST) -> set[str]:
-    return set(_each(node))
+    return set(_loaded_names(node))
 
 
-def _each(node: ast.AST) -> Iterator[str]:
+def _loaded_names(node: ast.AST) -> Iterator[str]:
     for part in ast.walk(node):
         if isinstance(part, ast.Name):
             yield part.id

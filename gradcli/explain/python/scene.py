@@ -178,7 +178,7 @@ class PythonTrace(ValueNames):
             for entry in past.entries if past is not None else tape.window():
                 self._add(entry)
         for request in self.events.requests:
-            self._asked(seen, *request)
+            self._request(seen, *request)
 
     def _add(self, entry: Entry) -> None:
         """Add an entry, with its location extended to four items as other scenes have it."""
@@ -187,9 +187,9 @@ class PythonTrace(ValueNames):
             entry = (*entry[:PLACE], (0, None, *place), *entry[PLACE + 1:])
         self.entries[entry[OUT]] = entry
 
-    def _asked(self, seen: Window, first: int, last: int, at: Any, targets: Sequence[int | None],
-               sources: Sequence[Sequence[int]], answers: Sequence[int | None],
-               places: Sequence[Any], watched: Iterable[int]) -> None:
+    def _request(self, seen: Window, first: int, last: int, at: Any, targets: Sequence[int | None],
+                 sources: Sequence[Sequence[int]], answers: Sequence[int | None],
+                 places: Sequence[Any], watched: Iterable[int]) -> None:
         """Add operations that stand for a question: its path existed, and its answers depend on it.
 
         first, last: ids around the question.

@@ -177,7 +177,7 @@ SHAPE = [t.NUMBER, t.STAR, t.LPAR, t.LPAR, t.NUMBER, t.RPAR, t.SLASH, t.LPAR, t.
 def mixed_numbers(reading: Reading) -> list[Reading]:
     """Return the reading with sums for all that may be mixed numbers; empty if there are none."""
     tokens = reading.tokens
-    places = _places(reading)
+    places = _mixed_numbers(reading)
     if not places:
         return []
     other = AnswerTokens(tokens.text)
@@ -191,7 +191,7 @@ def mixed_numbers(reading: Reading) -> list[Reading]:
 
 def first_mixed(reading: Reading) -> Span | None:
     """Return the span of the first mixed number in the text; None if there is none."""
-    places = _places(reading)
+    places = _mixed_numbers(reading)
     if not places:
         return None
     assert reading.origin is not None
@@ -199,7 +199,7 @@ def first_mixed(reading: Reading) -> Span | None:
     return reading.origin.span(tokens.starts[places[0]], tokens.ends[places[0] + len(SHAPE) - 1])
 
 
-def _places(reading: Reading) -> list[int]:
+def _mixed_numbers(reading: Reading) -> list[int]:
     """Return the tokens of whole numbers right before a proper fraction that LaTeX set."""
     tokens, origin = reading.tokens, reading.origin
     if origin is None or "frac" not in reading.text:

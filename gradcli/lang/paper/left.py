@@ -387,27 +387,27 @@ def _claim(text: str, names: ProblemNames) -> Claim | None:
         if called is not None and called["of"] not in ("e", *names.written):     # d/dx f(2)
             of, at = called["of"], called["at"]
         # A formula follows d/dx, no point.
-        return Claim(of or "", len(by), by, _places(at) if of else (),
+        return Claim(of or "", len(by), by, _points(at) if of else (),
                      operand="" if of else at or "")
     whole = PRIMES.fullmatch(text)
     if whole is not None:
         primes = whole["primes"] or whole["order"]
         return Claim(whole["of"], int(primes) if primes.isdecimal() else len(primes), None,
-                     _places(whole["at"]))
+                     _points(whole["at"]))
     whole = OPERATOR.fullmatch(text)
     if whole is not None:
-        sign, of, at = whole["operator"], whole["of"] or "", _places(whole["at"])
+        sign, of, at = whole["operator"], whole["of"] or "", _points(whole["at"])
         by = _indices(sign[2:].strip("()"), names) if sign[:2] == "D_" else None
         if by is not None:
             return Claim(of, len(by), by, at if of else (), "D")
         return Claim(of, at=at, operator=sign[0].upper().replace("G", "∇")) if of else None
     whole = BARE.fullmatch(text)
     if whole is not None and text not in names.written:
-        return Claim(whole["of"], at=_places(whole["at"]))
+        return Claim(whole["of"], at=_points(whole["at"]))
     whole = INDEX.fullmatch(text)
     if whole is not None and ("_" in text or text[0] == "f"):
         by = _indices(whole["by"], names)
-        return None if by is None else Claim(whole["of"], len(by), by, _places(whole["at"]))
+        return None if by is None else Claim(whole["of"], len(by), by, _points(whole["at"]))
     return Claim(names.written[text]) if text in names.written else None
 
 
@@ -443,7 +443,7 @@ def _variables(words: list[str], names: ProblemNames) -> tuple[str, ...] | None:
     return tuple(found) or None
 
 
-def _places(text: str | None) -> tuple[tuple[str, str], ...]:
+def _points(text: str | None) -> tuple[tuple[str, str], ...]:
     """Return (name, value) for each place in `(1,2)` or `|_(x=1,y=2)`; the name may be ""."""
     if not text:
         return ()

@@ -208,20 +208,20 @@ class PartEnds:
         powers = [at for at, kind in enumerate(kinds) if kind == t.CIRCUMFLEX]
         below = self._wraps(divisions, self.juxtaposed_end)
         raised = self._wraps(powers, self.juxtaposed_end)
-        yield from _each(below)
-        yield from _each(raised)
+        yield from _edits(below)
+        yield from _edits(raised)
         # e^2x (1 + 2x) and 1/2x (x + 1)
         short = self._wraps(powers, self.letters_end), self._wraps(divisions, self.letters_end)
         for pairs, long in zip(short, (raised, below), strict=True):
-            yield from _each([pair for pair in pairs if pair not in long])
+            yield from _edits([pair for pair in pairs if pair not in long])
         for together in _together(raised, below, self.words) + _together(*short, self.words):
             if len(together) > 1:
                 yield tuple(together), ()
         yield from self._functions()
-        yield from _each(self._wraps(powers, self.product_end))
-        yield from _each(self._wraps(divisions, self.two_terms_end))
-        yield from _each(self._wraps(divisions, self.sum_end))
-        yield from _each(self._wraps(powers, self.sum_end))
+        yield from _edits(self._wraps(powers, self.product_end))
+        yield from _edits(self._wraps(divisions, self.two_terms_end))
+        yield from _edits(self._wraps(divisions, self.sum_end))
+        yield from _edits(self._wraps(powers, self.sum_end))
         yield from self._function_sums()
         for at in divisions:  # x+1/x-1
             above = self.sum_begin(at)
@@ -299,7 +299,7 @@ def _together(raised: list[tuple[int, int]], below: list[tuple[int, int]], words
     return [below, natural, raised, below + raised]
 
 
-def _each(pairs: list[tuple[int, int]]) -> Iterator[Edit]:
+def _edits(pairs: list[tuple[int, int]]) -> Iterator[Edit]:
     for pair in pairs:
         yield (pair,), ()
 

@@ -52,7 +52,7 @@ def parse(tokens: AnswerTokens) -> Code:
 
     Raises E0715 (arguments of a function), E0718 (lists) and E0721 (a token that does not fit).
     """
-    machine = _machine or _made()
+    machine = _machine or _make_machine()
     rows, rules, jumps, jump = machine.rows, machine.rules, machine.jumps, machine.jump
     parser = AnswerParser(tokens)
     kinds, starts, ends, words = tokens.kinds, tokens.starts, tokens.ends, tokens.words
@@ -224,7 +224,7 @@ def tables() -> Tables:
     return _loaded
 
 
-def _made() -> Machine:
+def _make_machine() -> Machine:
     """Make the machine of answers, when the first one is parsed."""
     global _machine
     _machine = Machine(tables(), ACTIONS)

@@ -421,7 +421,7 @@ def execute(running: Running, statements: Sequence[Statement], lines: Mapping[in
             except Poisoned:
                 _poison(running, statement.names)
             except GradcliError as problem:
-                _place(running, problem)
+                _locate(running, problem)
                 found.extend(problem.diagnostics)
                 if isinstance(problem, MissingGradient):
                     missing.append((problem.diagnostics[0], problem.missing))
@@ -443,7 +443,7 @@ def _poison(running: Running, names: Sequence[str]) -> None:
         running.scope[name] = POISON
 
 
-def _place(running: Running, problem: GradcliError) -> None:
+def _locate(running: Running, problem: GradcliError) -> None:
     """Give the diagnostics of an error the span of what they are about: a part of the current
     instruction, or all of it.
     """

@@ -144,8 +144,8 @@ class Run:
         self.doubtful: set[int] = set()
         self.kept: dict[Any, dict[Any, Any]] = {}
 
-    def keeps(self, about: Any) -> dict[Any, Any]:
-        """Return what is kept about something: a target, or a name for it."""
+    def cache(self, about: Any) -> dict[Any, Any]:
+        """Return the cache of results about something: a target, or a name for it."""
         return self.kept.setdefault(about, {})
 
     def tape(self) -> FileTape | None:

@@ -249,7 +249,7 @@ class Parser(c.Emitter):
 
         `states` and `values` are the table's stacks as they are in front of this token.
         """
-        machine = _machine or _made()
+        machine = _machine or _make_machine()
         rows, rules, jumps, jump = machine.rows, machine.rules, machine.jumps, machine.jump
         kinds, starts, ends = self.kinds, self.starts, self.ends
         emit = self.code.append
@@ -296,7 +296,7 @@ class Parser(c.Emitter):
 _machine: Machine | None = None
 
 
-def _made() -> Machine:
+def _make_machine() -> Machine:
     """Make the machine of programs, when the first text is parsed."""
     global _machine
     _machine = Machine(tables(), ACTIONS | STATEMENT_ACTIONS)

@@ -431,7 +431,7 @@ class Points:
         with run.record:
             unsaid = left_out(self.question, self.command, run)
             parts = parts_of(self.question, self.command, run, emit=False)
-            doubtful = is_doubtful(run, parts) or bool(run.keeps("rough"))
+            doubtful = is_doubtful(run, parts) or bool(run.cache("rough"))
         self._check(parts)
         return parts, doubtful, unsaid
 

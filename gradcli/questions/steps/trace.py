@@ -19,7 +19,7 @@ from gradcli.engine.record.record import (
 )
 from gradcli.engine.record.saved import is_hollow
 from gradcli.engine.record.tensor import Tensor
-from gradcli.explain.path import bound, filled, seen
+from gradcli.explain.path import bound, filled, values_by_id
 from gradcli.ops.graph import reached
 from gradcli.ops.kinds import BILINEAR, FLAT, LINEAR, STOP, UNREGISTERED
 from gradcli.ops.table.discrete import greater, less, logical_and
@@ -56,7 +56,7 @@ class TargetEntries:
         wanted = ancestry(history, ids)
         self.entries = [e for e in history if e[OUT] in wanted]
         made = {e[OUT] for e in self.entries}
-        self.values = seen(self.entries)
+        self.values = values_by_id(self.entries)
         own = {s.id: s.value for s in sources.values() if s.id is not None}
         for i in ids & set(own):
             self.values.setdefault(i, own[i])
