@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from gradcli.base.errors import error
 from gradcli.base.lazy import np
+from gradcli.ops.arguments import array_of, kind_of, one_number
 from gradcli.ops.kinds import composite, linear
 from gradcli.ops.table.elementwise import where
-from gradcli.ops.table.given import array_of, kind_of, one_number
 from gradcli.ops.table.shapes import (
     REAL,
     broadcast_to,

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from gradcli.base.errors import error
 from gradcli.base.lazy import np
+from gradcli.ops.arguments import number_of
 from gradcli.ops.kinds import composite, general, stop, unregistered
 from gradcli.ops.table.elementwise import log, square
-from gradcli.ops.table.given import number_of
 from gradcli.ops.table.linalg import (
     column,
     flip,

@@ -8,9 +8,7 @@ from __future__ import annotations
 
 from gradcli.base.errors import error
 from gradcli.base.lazy import np
-from gradcli.ops.kinds import composite, linear, stop
-from gradcli.ops.table.elementwise import add, where
-from gradcli.ops.table.given import (
+from gradcli.ops.arguments import (
     PLACES,
     array_of,
     as_indices,
@@ -21,6 +19,8 @@ from gradcli.ops.table.given import (
     one_number,
     whole_from,
 )
+from gradcli.ops.kinds import composite, linear, stop
+from gradcli.ops.table.elementwise import add, where
 from gradcli.ops.table.shapes import (
     REAL,
     broadcast_to,

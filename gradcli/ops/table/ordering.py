@@ -6,12 +6,7 @@ import math
 
 from gradcli.base.errors import error
 from gradcli.base.lazy import np
-from gradcli.ops.kinds import composite, general, stop, unregistered
-from gradcli.ops.table.complex_numbers import refuse
-from gradcli.ops.table.discrete import cast_other, isnan
-from gradcli.ops.table.elementwise import multiply, where
-from gradcli.ops.table.gathering import add_along_axis, take_along_axis
-from gradcli.ops.table.given import (
+from gradcli.ops.arguments import (
     PLACES,
     array_of,
     as_integers,
@@ -20,6 +15,11 @@ from gradcli.ops.table.given import (
     one_number,
     whole_from,
 )
+from gradcli.ops.kinds import composite, general, stop, unregistered
+from gradcli.ops.table.complex_numbers import refuse
+from gradcli.ops.table.discrete import cast_other, isnan
+from gradcli.ops.table.elementwise import multiply, where
+from gradcli.ops.table.gathering import add_along_axis, take_along_axis
 from gradcli.ops.table.shapes import (
     REAL,
     expand_dims_at,

@@ -10,10 +10,10 @@ import math
 
 from gradcli.base.errors import error
 from gradcli.base.lazy import np
+from gradcli.ops.arguments import kind_of, number_of
 from gradcli.ops.kinds import composite, general, linear
 from gradcli.ops.table.elementwise import multiply, subtract
 from gradcli.ops.table.gathering import add_along_axis, take_along_axis
-from gradcli.ops.table.given import kind_of, number_of
 from gradcli.ops.table.nn import sigmoid
 from gradcli.ops.table.ordering import running_place
 from gradcli.ops.table.shapes import REAL, index, negative_axis, whole

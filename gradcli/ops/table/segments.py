@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from gradcli.base.errors import error
 from gradcli.base.lazy import np
-from gradcli.ops.kinds import composite, general, stop
-from gradcli.ops.table.elementwise import divide, multiply
-from gradcli.ops.table.given import (
+from gradcli.ops.arguments import (
     PLACES,
     array_of,
     as_indices,
@@ -16,6 +14,8 @@ from gradcli.ops.table.given import (
     kind_of,
     whole_from,
 )
+from gradcli.ops.kinds import composite, general, stop
+from gradcli.ops.table.elementwise import divide, multiply
 from gradcli.ops.table.shapes import REAL, concat, index, put, reshape
 from gradcli.ops.values import (
     check_bytes,

@@ -1,14 +1,11 @@
-"""Options and indices as they were given: tensors, lists, floats that are whole."""
+"""Options and indices of a call (tensors, lists, floats that are whole), read and checked."""
 
 from __future__ import annotations
 
 from gradcli.base.errors import error
 from gradcli.base.lazy import np
 from gradcli.ops.table.shapes import whole
-from gradcli.ops.values import (
-    dtype_of,
-    show,
-)
+from gradcli.ops.values import dtype_of, show
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
