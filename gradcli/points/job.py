@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 class Job:
     """A question at the points of a table.
 
-    command, asked: the question, as `Question` takes it.
+    command, options: the question, as `Question` takes it.
     inputs: the inputs that the `wanted` columns give.
     layout, output: of the results; None until the first point is done.
     on_error: "stop", "skip" or "null".
@@ -42,17 +42,17 @@ class Job:
         that share a job.
     """
 
-    __slots__ = ("asked", "command", "inputs", "key", "layout", "name", "on_error", "output",
+    __slots__ = ("command", "inputs", "key", "layout", "name", "on_error", "options", "output",
                  "paired", "text", "wanted")
 
-    def __init__(self, source: Source, command: str, asked: Mapping[str, Any],
+    def __init__(self, source: Source, command: str, options: Mapping[str, Any],
                  inputs: Sequence[Input], wanted: Sequence[int], on_error: str) -> None:
         import uuid
 
         self.text = source.text
         self.name = source.name
         self.command = command
-        self.asked = dict(asked)
+        self.options = dict(options)
         self.inputs = list(inputs)
         self.wanted = list(wanted)
         self.on_error = on_error
@@ -63,7 +63,7 @@ class Job:
 
     def question(self, point: Mapping[str, Any] | None = None) -> Question:
         """Return the question, at a point."""
-        question = Question(Program(Source(self.text, self.name)), **self.asked)
+        question = Question(Program(Source(self.text, self.name)), **self.options)
         question.at.update(point or {})
         return question
 
@@ -220,22 +220,22 @@ SEPARATORS = {
 class Input:
     """An input that columns give.
 
-    shape: of its value. places: for each element, in row-major order, the index of its column among
-    the wanted ones.
+    shape: of its value. indices: for each element, in row-major order, that of its column among the
+    wanted ones.
     """
 
-    __slots__ = ("name", "places", "shape")
+    __slots__ = ("indices", "name", "shape")
 
-    def __init__(self, name: str, shape: tuple[int, ...], places: Sequence[int]) -> None:
+    def __init__(self, name: str, shape: tuple[int, ...], indices: Sequence[int]) -> None:
         self.name = name
         self.shape = shape
-        self.places = list(places)
+        self.indices = list(indices)
 
     def array(self, columns: Sequence[Any]) -> Any:
         """Return [points, shape] from one array for each wanted column."""
         if not self.shape:
-            return columns[self.places[0]]
-        return np.stack([columns[k] for k in self.places], axis=1).reshape(-1, *self.shape)
+            return columns[self.indices[0]]
+        return np.stack([columns[k] for k in self.indices], axis=1).reshape(-1, *self.shape)
 
 
 def inputs_of(program: Program, table: Table, at: Mapping[str, Any]
@@ -265,8 +265,8 @@ def inputs_of(program: Program, table: Table, at: Mapping[str, Any]
         if name in at:
             raise _bad(table, f"`{name}` has a column and a value in --at", "give one of them")
         shape = _shape(table, name, elements)
-        places = range(len(wanted_columns), len(wanted_columns) + len(elements))
-        inputs.append(Input(name, shape, places))
+        indices = range(len(wanted_columns), len(wanted_columns) + len(elements))
+        inputs.append(Input(name, shape, indices))
         for index in np.ndindex(*shape):
             position = table.position(elements[index])
             assert position is not None
@@ -372,8 +372,8 @@ def prepared(job: Job, blocks: Iterable[Block]) -> Iterator[Block]:
     return chain(seen, rest)
 
 
-def done(job: Job, blocks: Iterable[Block], pool: Executor | None, workers: int
-         ) -> Generator[Done]:
+def run_blocks(job: Job, blocks: Iterable[Block], pool: Executor | None, workers: int
+               ) -> Generator[Done]:
     """Yield each block done, in the order of the blocks.
 
     pool: anything with the interface of `concurrent.futures`; None: this process.

@@ -55,7 +55,7 @@ def _jacobian(question: Question, run: Run, target: Target, sources: list[Bindin
         found, by_source = jacobians(question, run, target, sources, emit=True), _by_source(sources)
         return found, by_source if not question.sparse else lambda values: by_source(
             [_triples(v, y, x) for v, x in zip(values, xs, strict=True)])
-    matrix = Matrix([y], wanted, question.sparse, open=varying)
+    matrix = Matrix([y], wanted, question.sparse, varying=varying)
 
     def form(values: Sequence[Any]) -> Any:
         blocks = iter(matrix.blocks(values)[0])
@@ -92,7 +92,7 @@ def _hessian(question: Question, run: Run, target: Target, sources: list[Binding
     varying = _varying(run, varies)
     if varying is None or not (question.sparse or _compresses(slopes, wanted, varying)):
         return recorded()
-    matrix = Matrix(slopes, wanted, question.sparse, symmetric=True, open=varying)
+    matrix = Matrix(slopes, wanted, question.sparse, symmetric=True, varying=varying)
 
     def form(values: Sequence[Any]) -> Any:
         found: dict[tuple[int, int], Any] = dict.fromkeys(every)

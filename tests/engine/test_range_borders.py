@@ -207,7 +207,7 @@ def test_what_lost_nothing_is_not_swept_again(text: str, monkeypatch: pytest.Mon
     def refused(*_: object, **__: object) -> None:
         raise AssertionError("swept again")
 
-    monkeypatch.setattr("gradcli.engine.sweeps.wide.Swept", refused)
+    monkeypatch.setattr("gradcli.engine.sweeps.wide.WideValues", refused)
     for mode in ("reverse", "forward"):
         questions.grad(Question(loads(text), at={"x": 1.5}, mode=mode))
     if "[" not in text:
@@ -221,7 +221,7 @@ def test_no_range_helps_where_tame_numbers_have_no_value(text: str, monkeypatch:
     def refused(*_: object, **__: object) -> None:
         raise AssertionError("swept again")
 
-    monkeypatch.setattr("gradcli.engine.sweeps.wide.Swept", refused)
+    monkeypatch.setattr("gradcli.engine.sweeps.wide.WideValues", refused)
     for x in (1.5, np.array([1.5, 1.25])):
         g = loads(f"sum({text})").gradient(at={"x": x})["x"]
         assert np.isnan(g).all()
@@ -231,8 +231,8 @@ def test_what_lost_something_is_swept_again(monkeypatch: pytest.MonkeyPatch) -> 
     seen = []
     from gradcli.engine.sweeps import wide
 
-    whole = wide.Swept
-    monkeypatch.setattr(wide, "Swept", lambda *a: seen.append(1) or whole(*a))
+    whole = wide.WideValues
+    monkeypatch.setattr(wide, "WideValues", lambda *a: seen.append(1) or whole(*a))
     for text, x in (("ln(x^60)", 1000.0), ("exp(-400*x)*1e300", 2.0), ("x^2/exp(x^2)", 19.8277)):
         seen.clear()
         questions.grad(Question(loads(text), at={"x": x}))

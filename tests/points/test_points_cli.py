@@ -357,11 +357,11 @@ def test_a_cluster_that_loses_its_workers_is_told() -> None:
     job: Any = None
     wrong: Exception = BrokenExecutor("gone")
     with pytest.raises(GradcliError, match="no worker can do the work") as caught:
-        list(finished(stream.done(job, blocks, Lost(), 1)))
+        list(finished(stream.run_blocks(job, blocks, Lost(), 1)))
     assert caught.value.code == "E0738"
     wrong = ZeroDivisionError("a bug")
     with pytest.raises(ZeroDivisionError):
-        list(finished(stream.done(job, blocks, Lost(), 1)))
+        list(finished(stream.run_blocks(job, blocks, Lost(), 1)))
 
 
 @pytest.mark.parametrize("text", [

@@ -74,7 +74,7 @@ def _answer(program: Program, options: QuestionOptions, environment: Environment
             options.quiet, options.output in (None, "-") and chosen != "table")
         report = Report(job, options, environment, progress)
         to = stack.enter_context(_stream(options, environment, chosen))
-        bar: Generator[Done] = finished(stream.done(job, blocks, executor, workers))
+        bar: Generator[Done] = finished(stream.run_blocks(job, blocks, executor, workers))
         if progress is not None:
             bar = progress(bar, table.total, lambda done: done.until)
         with closing(bar), job.output.sink(to) as sink:

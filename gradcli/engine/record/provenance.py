@@ -208,7 +208,7 @@ def together(own: PythonEvents | None) -> PythonEvents:
     return found
 
 
-def answer_kind(ans: Any, attributes: Any) -> Any:
+def result_kind(ans: Any, attributes: Any) -> Any:
     """Return 0.0 for a floating point result, else 0, or the type that it was cast to."""
     to = attributes.get("dtype") if attributes else None
     return to or (0.0 if is_float(ans) else 0)

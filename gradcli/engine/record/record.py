@@ -30,7 +30,7 @@ from _thread import _local as _thread_local  # what threading.local is, without 
 from itertools import islice
 from sys import _getframe
 
-from gradcli.engine.record.provenance import PythonEvents, answer_kind, bare, beyond, ids, traces
+from gradcli.engine.record.provenance import PythonEvents, bare, beyond, ids, result_kind, traces
 from gradcli.ops import values
 from gradcli.ops.kinds import Op
 from gradcli.ops.values import is_float
@@ -360,7 +360,7 @@ def place_in(record: Record, depth: int) -> Any:
 def traced(entry: Entry) -> tuple[Any, ...]:
     """Return an operation as a trace notes it."""
     op, out, numbers, _, ans, attributes, place, _ = entry
-    return bare(op), out, numbers, answer_kind(ans, attributes), place
+    return bare(op), out, numbers, result_kind(ans, attributes), place
 
 
 def entries_of(trace: PythonEvents) -> list[Entry]:
@@ -371,7 +371,7 @@ def entries_of(trace: PythonEvents) -> list[Entry]:
 
 
 def stripped(op: Op, out: int, numbers: tuple[int | None, ...], kind: Any, place: Any) -> Entry:
-    """Return an entry without values; kind: see `answer_kind`."""
+    """Return an entry without values; kind: see `result_kind`."""
     if isinstance(kind, str):
         real = kind.startswith(("float", "complex"))
         return op, out, numbers, (), 0.0 if real else 0, {"dtype": kind}, place, ()

@@ -14,7 +14,7 @@ from gradcli.base.errors import error
 from gradcli.base.lazy import np, quiet
 from gradcli.engine.record import operators
 from gradcli.engine.record import record as records
-from gradcli.engine.record.provenance import answer_kind, caller, spots
+from gradcli.engine.record.provenance import caller, result_kind, spots
 from gradcli.engine.record.record import fresh_id
 from gradcli.engine.record.saved import saved
 from gradcli.ops.kinds import INT64, Op
@@ -178,7 +178,7 @@ def apply(op: Op, args: Sequence[Any], attributes: Mapping[str, Any]) -> Any:
             batches = (*[a.batch if type(a) is Tensor else 0 for a in args], batch)
         record_operation(record, op, out, ids, values, attributes, batches, place, wanted)
     if not wanted and trace is not None:
-        answer = 0.0 if type(ans) is float and not attributes else answer_kind(ans, attributes)
+        answer = 0.0 if type(ans) is float and not attributes else result_kind(ans, attributes)
         trace.push((op, out.id, ids, answer, place))
     return out
 

@@ -32,17 +32,17 @@ MAX_MATRIX = 4_000_000
 ROUNDING = 1e-12
 
 
-class Row:
+class LinearEntry:
     """A linear or multilinear entry, to be run on other operands.
 
-    varying: the operands that depend on a source.
-    open: ids of those that are others at another point.
+    dependent: the operands that depend on a source.
+    varying: ids of those that are others at another point.
     together: whether it is linear in all of them at once.
     """
 
     __slots__ = ("data", "entry", "random", "shapes", "together", "values")
 
-    def __init__(self, entry: Entry, varying: Sequence[int], open: Collection[int]) -> None:
+    def __init__(self, entry: Entry, dependent: Sequence[int], varying: Collection[int]) -> None:
         op = entry[OP]
         self.entry = entry
         self.together = op.kind == LINEAR
@@ -50,7 +50,7 @@ class Row:
         # Constants stand as they are, so that where they are 0 nothing depends; what varies is
         # anything.
         self.values: list[Any] = [
-            self.numbers(shape_of(v)) if k in varying or k in open
+            self.numbers(shape_of(v)) if k in dependent or k in varying
             else _real(v) if op.edge(k) else v for k, v in enumerate(entry[VALUES])]
         self.data = [k for k in range(len(self.values)) if op.edge(k)]
         self.shapes = [shape_of(v) for v in self.values]
@@ -82,12 +82,12 @@ def _real(value: Any) -> Any:
     return np.asarray(value, float)
 
 
-def gathered(entry: Entry, varying: Sequence[int], open: Collection[int] = ()) -> Any:
+def gathered(entry: Entry, dependent: Sequence[int], varying: Collection[int] = ()) -> Any:
     """Return the origin of each element of the result of a linear row: 0 for none, else one more
     than its index in all data arguments, one behind the other. None if an element has several
     origins.
     """
-    row = Row(entry, varying, open)
+    row = LinearEntry(entry, dependent, varying)
     sizes = [int(np.prod(row.shapes[k], dtype=np.int64)) for k in row.data]
     ends = np.cumsum(sizes).tolist()
 
@@ -98,15 +98,15 @@ def gathered(entry: Entry, varying: Sequence[int], open: Collection[int] = ()) -
     return _origins(run, sum(sizes), row.numbers)
 
 
-def pairs(entry: Entry, varying: Sequence[int], open: Collection[int] = ()
+def pairs(entry: Entry, dependent: Sequence[int], varying: Collection[int] = ()
           ) -> list[Pairs] | None:
-    """Return for each varying argument the pairs of dependent elements; None if they are unknown.
+    """Return for each dependent argument the pairs of dependent elements; None if they are unknown.
 
     Each is (k, elements of the result, elements of argument k).
     """
-    row = Row(entry, varying, open)
+    row = LinearEntry(entry, dependent, varying)
     found: list[Pairs] = []
-    for k in varying:
+    for k in dependent:
         made = _transposed(row, k) or _by_units(row, k) or _by_basis(row, k)
         if made is None:
             return None
@@ -138,7 +138,7 @@ def _origins(run: Callable[[Any], Any], n: int, numbers: Callable[[Sequence[int]
     return where if fits.all() else None
 
 
-def _transposed(row: Row, k: int) -> tuple[Any, Any] | None:
+def _transposed(row: LinearEntry, k: int) -> tuple[Any, Any] | None:
     """Return the moves of the VJP, transposed, if each element gets one cotangent, else None."""
     shape = shape_of(row.entry[ANS])
     size = int(np.prod(shape, dtype=np.int64))
@@ -149,7 +149,7 @@ def _transposed(row: Row, k: int) -> tuple[Any, Any] | None:
     return where.ravel()[places] - 1, places
 
 
-def _by_units(row: Row, k: int) -> tuple[Any, Any] | None:
+def _by_units(row: LinearEntry, k: int) -> tuple[Any, Any] | None:
     """Return the pairs of a product, one element of its other operand at a time, else None."""
     others = [j for j in row.data if j != k]
     if row.together or len(others) != 1 or not row.shapes[k]:
@@ -175,7 +175,7 @@ def _by_units(row: Row, k: int) -> tuple[Any, Any] | None:
     return np.concatenate(outs), np.concatenate(places)
 
 
-def _by_basis(row: Row, k: int) -> tuple[Any, Any] | None:
+def _by_basis(row: LinearEntry, k: int) -> tuple[Any, Any] | None:
     """Return the pairs of the whole matrix, if it is small, else None."""
     shape = row.shapes[k]
     n = int(np.prod(shape, dtype=np.int64))

@@ -212,13 +212,13 @@ def _spans(starts: Any, counts: Any) -> Any:
 # called index domains.
 
 def patterns(entries: Sequence[Entry], sources: Mapping[int, Pattern], targets: Iterable[int],
-             open: Collection[int | None] = ()) -> dict[int, Pattern]:
+             varying: Collection[int | None] = ()) -> dict[int, Pattern]:
     """Return the patterns of `targets`, given those of `sources` by id.
 
     A target that no path reaches has no item in the result.
 
-    open: ids of values that are others at another point where the patterns have to hold, too; all
-    other constants count as they are.
+    varying: ids of values that are others at another point where the patterns have to hold, too;
+    all other constants count as they are.
     """
     targets = list(targets)
     entries = window(entries, sources, targets)
@@ -227,17 +227,17 @@ def patterns(entries: Sequence[Entry], sources: Mapping[int, Pattern], targets: 
     united: dict[Any, Pattern] = {}
     for entry in entries:
         if entry[OUT] in needed:
-            made = of_entry(entry, found, united, open)
+            made = of_entry(entry, found, united, varying)
             if made is not None:
                 found[entry[OUT]] = made
     return {i: found[i] for i in targets if i in found}
 
 
 def of_entry(entry: Entry, known: Mapping[int, Pattern], united: dict[Any, Pattern],
-             open: Collection[int | None] = ()) -> Pattern | None:
+             varying: Collection[int | None] = ()) -> Pattern | None:
     """Return the pattern of an entry from those of its operands; None if it depends on no source.
 
-    united: patterns (by identity) to their union, which sweeps need again and again. open: as in
+    united: patterns (by identity) to their union, which sweeps need again and again. varying: as in
     `patterns`.
     """
     op, shape = entry[OP], shape_of(entry[ANS])
@@ -254,7 +254,7 @@ def of_entry(entry: Entry, known: Mapping[int, Pattern], united: dict[Any, Patte
     if is_own(op):
         return dense(list(given.values()), shape)
     found = None
-    others = [k for k, i in enumerate(entry[IDS]) if i in open and k not in given and op.edge(k)]
+    others = [k for k, i in enumerate(entry[IDS]) if i in varying and k not in given and op.edge(k)]
     if op.kind == LINEAR:
         found = _moved(entry, given, others)
     product = op.name in ("matmul", "contraction")
@@ -274,9 +274,9 @@ def is_own(op: Any) -> bool:
     return type(op) is not Op or (op.kind == GENERAL and op.jvp is None)
 
 
-def _moved(entry: Entry, given: Mapping[int, Pattern], open: Collection[int]) -> Pattern | None:
+def _moved(entry: Entry, given: Mapping[int, Pattern], varying: Collection[int]) -> Pattern | None:
     """Return the pattern of a linear row whose elements come from one each, else None."""
-    where = moves.gathered(entry, list(given), open)
+    where = moves.gathered(entry, list(given), varying)
     if where is None:
         return None
     some = next(iter(given.values()))
@@ -286,10 +286,10 @@ def _moved(entry: Entry, given: Mapping[int, Pattern], open: Collection[int]) ->
         for k in data], where)
 
 
-def _added(entry: Entry, given: Mapping[int, Pattern], open: Collection[int],
+def _added(entry: Entry, given: Mapping[int, Pattern], varying: Collection[int],
            shape: Sequence[int]) -> Pattern | None:
     """Return the pattern of a row that is linear in each operand and adds elements, else None."""
-    links = moves.pairs(entry, list(given), open)
+    links = moves.pairs(entry, list(given), varying)
     if links is None:
         return None
     parts = [given[k] for k, _, _ in links]

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 class Matrix:
     """Derivatives of some tensors in others, from a sweep that is on the record.
 
-    open: ids of values that are others at another point.
+    varying: ids of values that are others at another point.
     tensors: the result of the sweep, in compressed form.
     there: whether a derivative leads from source j to target i.
     """
@@ -38,14 +38,14 @@ class Matrix:
                  "there")
 
     def __init__(self, targets: Sequence[Tensor], sources: Sequence[Tensor], sparse: bool,
-                 symmetric: bool = False, open: Collection[int | None] = ()) -> None:
+                 symmetric: bool = False, varying: Collection[int | None] = ()) -> None:
         entries = records.current().history()
         self._targets, self._sources = Flattened(targets), Flattened(sources)
         self._sparse = sparse
         known = sweeps.reaching(entries, sources)
         self.there = [[t.id is not None and bool(known.get(t.id, 0) >> j & 1)
                        for j in range(len(sources))] for t in targets]
-        matrix = sweeps.structure(entries, self._targets, self._sources, open)
+        matrix = sweeps.structure(entries, self._targets, self._sources, varying)
         plan = sweeps.plan_of_hessian(entries, matrix) if symmetric else compressed(matrix)
         carried, seeded = (self._targets, self._sources) if plan.by_columns else (
             self._sources, self._targets)

@@ -73,13 +73,13 @@ class Flattened:
 
 
 def structure(entries: Sequence[Entry], targets: Flattened, sources: Flattened,
-              open: Collection[int | None] = ()) -> Sparse:
+              varying: Collection[int | None] = ()) -> Sparse:
     """Return the structure of the derivatives.
 
-    open: as in `patterns`. Raises E0403 where even the elements that can differ from 0 are too
+    varying: as in `patterns`. Raises E0403 where even the elements that can differ from 0 are too
     many.
     """
-    found = _patterns(entries, targets, sources, open)
+    found = _patterns(entries, targets, sources, varying)
     total = sum(p.count() for p in found.values())
     if total > MAX_ELEMENTS:
         raise error("E0403", f"{total:,} derivatives of {targets.size:,} x {sources.size:,} can"
@@ -95,19 +95,19 @@ def structure(entries: Sequence[Entry], targets: Flattened, sources: Flattened,
 
 
 def nonzeros(entries: Sequence[Entry], targets: Flattened, sources: Flattened,
-             open: Collection[int | None] = ()) -> int:
+             varying: Collection[int | None] = ()) -> int:
     """Return the number of derivatives that can differ from 0."""
-    return sum(p.count() for p in _patterns(entries, targets, sources, open).values())
+    return sum(p.count() for p in _patterns(entries, targets, sources, varying).values())
 
 
 def _patterns(entries: Sequence[Entry], targets: Flattened, sources: Flattened,
-              open: Collection[int | None] = ()) -> dict[int, Pattern]:
+              varying: Collection[int | None] = ()) -> dict[int, Pattern]:
     known: dict[int, Pattern] = {}
     for t, (a, _) in zip(sources.tensors, sources.spans(), strict=True):
         if t.id is not None:
             own = identity(t.shape, a, sources.size)
             known[t.id] = union([known[t.id], own], t.shape) if t.id in known else own
-    return patterns(entries, known, [t.id for t in targets.tensors if t.id is not None], open)
+    return patterns(entries, known, [t.id for t in targets.tensors if t.id is not None], varying)
 
 
 def swept(entries: Segment, plan: Compression, targets: Flattened, sources: Flattened) -> Any:

@@ -47,7 +47,7 @@ class AtKink(Exception):
         self.op = op
 
 
-class Doubles(Exception):
+class GrowingMatrix(Exception):
     """An error: a rule leads to its own operation on a larger matrix, and so on with each order."""
 
 
@@ -138,14 +138,14 @@ def applied(op: Op, xs: Sequence[Any], attributes: Mapping[str, Any], value: Cal
         return ans
     within = known.get("within")
     if within is not None and within[0] is op and (0, *shape_of(ans))[-1] > within[1] > 0:
-        raise Doubles
+        raise GrowingMatrix
     if op.name == "power" and 1 in moving:
         # Its rule would take logarithms of every power.
         out = PUBLIC["exp"](xs[1] * PUBLIC["log"](xs[0]))
     elif op.name == "det" and xs[0].shape[-1] <= SMALL:
         out = _determinant(xs[0], ans)
     else:
-        out = Series([ans], _way(op, xs, moving, attributes, made),
+        out = Series([ans], _stepper(op, xs, moving, attributes, made),
                      [(xs[k], 0) for k in moving], known)
     if key is not None:
         # The operands are kept, so that no other object gets an identity of the key.
@@ -191,7 +191,7 @@ def _determinant(a: Any, ans: Any) -> Any:
 # --- how the next coefficient is found ------------------------------------------------------------
 
 
-def _way(op: Op, xs: list[Any], moving: list[int], attributes: Mapping[str, Any], made: bool
+def _stepper(op: Op, xs: list[Any], moving: list[int], attributes: Mapping[str, Any], made: bool
          ) -> Callable[[Series, int], Any]:
     # Of what is linear in the operands that move, each order is that of the operands.
     choice = op.kind == ELEMENTWISE and op.role(0) == "condition"
@@ -242,7 +242,7 @@ def _integral(op: Op, xs: list[Any], moving: Sequence[int], attributes: Mapping[
         raise AtKink(op)
     try:
         slope = _slope(op, xs, moving, attributes, out)
-    except Doubles:
+    except GrowingMatrix:
         out.step = lambda out, j: _of_blocks(op, xs[0].c, out, j)
         return out.step(out, 1)
     if not isinstance(slope, Series):

@@ -22,7 +22,15 @@ from gradcli.engine.record.tensor import Tensor, value_of
 from gradcli.engine.sweeps.flushes import flushes, tame, tame_values
 from gradcli.engine.sweeps.reverse import cotangents, shaped_like
 from gradcli.engine.sweeps.tangent import basis, of_entry
-from gradcli.engine.sweeps.wide_values import DOUBLE, MAX_WORK, UNABLE, Beyond, Swept, size, type_of
+from gradcli.engine.sweeps.wide_values import (
+    DOUBLE,
+    MAX_WORK,
+    UNABLE,
+    Beyond,
+    WideValues,
+    size,
+    type_of,
+)
 from gradcli.ops.unbounded import as_number
 from gradcli.ops.values import is_float, plain, shape_of
 from gradcli.ops.wide import Wide, banded, wide
@@ -81,7 +89,7 @@ def _seeded(seed: Any) -> Carried:
 
 
 def adjoints(entries: Sequence[Entry], seeds: Mapping[int, Any], sources: Iterable[int],
-             values: Mapping[int, Any] | None = None, swept: Swept | None = None
+             values: Mapping[int, Any] | None = None, swept: WideValues | None = None
              ) -> dict[int, Carried]:
     """Return adjoints of `sources`, as `gradcli.engine.sweeps.reverse.reverse` does.
 
@@ -107,13 +115,13 @@ def adjoints(entries: Sequence[Entry], seeds: Mapping[int, Any], sources: Iterab
 
 
 def _values(entries: Sequence[Entry], targets: Iterable[int],
-            values: Mapping[int, Any] | None = None) -> Swept:
+            values: Mapping[int, Any] | None = None) -> WideValues:
     """Return the values that a derivative of the targets may meet, also those beside its path."""
     ahead = leading(entries, targets)
-    return Swept([e for e in entries if e[OUT] in ahead], values)
+    return WideValues([e for e in entries if e[OUT] in ahead], values)
 
 
-def _shares(swept: Swept, entry: Entry, g: Carried, reached: set[int]
+def _shares(swept: WideValues, entry: Entry, g: Carried, reached: set[int]
             ) -> Iterable[tuple[int, Carried]]:
     op = entry[OP]
     if op.elementwise:
@@ -141,7 +149,7 @@ def _rounded(entry: Entry, value: Wide, error: Wide) -> Carried:
 
 
 def tangents(entries: Sequence[Entry], seeds: Mapping[int, Any], targets: Iterable[int],
-             swept: Swept | None = None) -> dict[int, Carried]:
+             swept: WideValues | None = None) -> dict[int, Carried]:
     """Return tangents of `targets`, as `gradcli.engine.sweeps.tangent.tangents` does.
 
     swept: the values that these meet, if known.
@@ -165,7 +173,7 @@ def tangents(entries: Sequence[Entry], seeds: Mapping[int, Any], targets: Iterab
     return {i: found[i] for i in targets if i in found}
 
 
-def _tangent(swept: Swept, entry: Entry, found: Mapping[int, Carried]) -> Carried | None:
+def _tangent(swept: WideValues, entry: Entry, found: Mapping[int, Carried]) -> Carried | None:
     given = {i: v for k, (i, v) in enumerate(zip(entry[IDS], entry[VALUES], strict=True))
              if i in found and entry[OP].edge(k)}
     if not given:
@@ -354,7 +362,7 @@ def beyond(entries: Sequence[Entry], seeds: Mapping[int, Any], ids: Iterable[int
     try:
         with np.errstate(all="ignore"):
             found = adjoints(entries, seeds, ids)
-            swept = Swept(entries)
+            swept = WideValues(entries)
             slopes = {(e[OUT], k): swept.slope(e, k) for e in entries if e[OP].elementwise
                       for k, i in enumerate(e[IDS])
                       if i is not None and e[OP].edge(k) and e[OP].rules}
@@ -402,7 +410,7 @@ def flushed(entries: Sequence[Entry], targets: Iterable[int]) -> set[int]:
         return set()
     try:
         with np.errstate(all="ignore"):
-            changed = Swept(entries).changed
+            changed = WideValues(entries).changed
             return {i for i in targets if i in changed and not _near(changed[i])}
     except UNABLE:
         return set()

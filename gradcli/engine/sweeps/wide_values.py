@@ -93,7 +93,7 @@ def _left(entry: Entry, ans: Any, kind: Type) -> Any:
     return left
 
 
-class Swept:
+class WideValues:
     """Values of a record in a range without end.
 
     changed: id to a value that differs from the recorded one.

@@ -290,7 +290,7 @@ class Request:
             return g
         return derivatives.as_derivative(g, list(self.targets), self.sources[k])
 
-    def answer(self, g: Any, k: int, shape: tuple[int, ...]) -> Any:
+    def as_result(self, g: Any, k: int, shape: tuple[int, ...]) -> Any:
         """Return the derivative in a source as a tensor; None, or the zeros that stand for it."""
         if g is None:
             tape, source = self.tape, self.sources[k]

@@ -177,7 +177,7 @@ class GradientTape(Watching):
             parts = [found[i] for i in q.ids[k] if i in found]
             if not parts and is_float(s.value):
                 parts = q.itself(weights, k)
-            out.append(q.answer(total(parts), k, s.shape))
+            out.append(q.as_result(total(parts), k, s.shape))
         self._done(q, out)
         return like(sources, out)
 
@@ -199,7 +199,7 @@ class GradientTape(Watching):
         out = []
         for k, s in enumerate(wanted):
             parts = derivatives.jacobian(y, q.leaves(k), emit=q.emit, entries=q.entries)
-            out.append(q.answer(q.derivative(parts, k), k, target.shape + s.shape))
+            out.append(q.as_result(q.derivative(parts, k), k, target.shape + s.shape))
         self._done(q, out)
         return like(sources, out)
 
@@ -221,7 +221,7 @@ class GradientTape(Watching):
             self, self._ask("batch_jacobian"), [target], [source], zero, self.window())
         parts = _batch_jacobians(Tensor(target.value, target.id), q.leaves(0), q.entries,
                                  emit=q.emit, check=not self.tensorflow_semantics)
-        out = q.answer(q.derivative(parts, 0), 0, (b, *rest, *source.shape[1:]))
+        out = q.as_result(q.derivative(parts, 0), 0, (b, *rest, *source.shape[1:]))
         self._done(q, [out])
         return out
 
