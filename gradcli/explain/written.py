@@ -28,12 +28,8 @@ from gradcli.lang.syntax.lexer import (
     PLUS,
     lex,
 )
-from gradcli.lang.syntax.lexer import (
-    CLOSING as CLOSING_KINDS,
-)
-from gradcli.lang.syntax.lexer import (
-    OPENING as OPENING_KINDS,
-)
+from gradcli.lang.syntax.lexer import CLOSING as CLOSING_KINDS
+from gradcli.lang.syntax.lexer import OPENING as OPENING_KINDS
 from gradcli.ops import lookup
 
 TYPE_CHECKING = False

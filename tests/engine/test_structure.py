@@ -27,7 +27,7 @@ from transcripts import in_process
 import gradcli
 from gradcli.base.errors import GradcliError
 from gradcli.engine import calculus
-from gradcli.engine.compiled.unbatched import unbatched
+from gradcli.engine.compiled.single import unbatched
 from gradcli.engine.record import record as records
 from gradcli.engine.record.record import BATCH, OUT, Record
 from gradcli.engine.record.tensor import Tensor, leaf

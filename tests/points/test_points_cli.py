@@ -24,9 +24,8 @@ from commands import Ran
 from transcripts import here, in_process
 
 from gradcli.base.errors import GradcliError
-from gradcli.base.workers import cluster
-from gradcli.base.workers.guarded import Guarded
-from gradcli.base.workers.processes import processes
+from gradcli.base.workers import pools
+from gradcli.base.workers.guarded import Guarded, processes
 from gradcli.cli.commands.points import finished
 from gradcli.points import job as stream
 
@@ -198,7 +197,7 @@ def test_only_the_first_of_many_bad_rows_are_told() -> None:
 ])
 def test_bad_input_has_a_code(arguments: tuple[str, ...], stdin: str, code: str,
                               monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cluster, "PATIENCE", 0.1)
+    monkeypatch.setattr(pools, "PATIENCE", 0.1)
     ran = here("grad", *arguments, "--on-error", "skip", stdin=stdin)
     assert (ran.returncode, ran.stdout) == (3, "")
     assert f"error[{code}]" in ran.stderr

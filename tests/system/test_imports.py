@@ -38,7 +38,7 @@ DOORS = {"__init__", "__main__"}
 
 # Third-party package -> where it may be imported: inside a function, the EAGER at module level too.
 OWNERS = {
-    "distributed": ("gradcli/base/workers/cluster.py",),
+    "distributed": ("gradcli/base/workers/pools.py",),
     "pyarrow": ("gradcli/points/",),
     "lark": ("gradcli/lang/",),
     "numpy": ("gradcli/base/lazy.py",),

@@ -43,7 +43,7 @@ from jsonschema.exceptions import ValidationError
 from program_grammars import blocks, point, sound, wild
 from slips import noise, soup, spoiled
 
-from gradcli.base.workers import cluster
+from gradcli.base.workers import pools
 from gradcli.cli.environment import Environment
 from gradcli.cli.main import run
 from gradcli.cli.options import Option, commands, find, read
@@ -414,7 +414,7 @@ def complaint(one: Case, folder: Path) -> str | None:
     environment = Environment(io.BytesIO(one.stdin), out, err, {"COLUMNS": "80"})
     before = Path.cwd()
     os.chdir(folder)
-    patience, cluster.PATIENCE = cluster.PATIENCE, LISTENS
+    patience, pools.PATIENCE = pools.PATIENCE, LISTENS
     try:
         with (alarm(SECONDS), warnings.catch_warnings(record=True) as warned,
               redirect_stdout(shown), redirect_stderr(usage)):
@@ -432,7 +432,7 @@ def complaint(one: Case, folder: Path) -> str | None:
             traceback.format_exception(problem))
     finally:
         os.chdir(before)
-        cluster.PATIENCE = patience
+        pools.PATIENCE = patience
     try:
         return _judged(one, status, out.getvalue(), err.getvalue(), usage.getvalue(),
                        [str(w.message) for w in warned], written)

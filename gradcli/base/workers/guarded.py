@@ -3,7 +3,7 @@
 An item that kills its process costs itself alone: it is found by the size of a file to which the
 process writes a byte for each item, so the process need not be able to report it. A thread watches
 that size and kills. `run` may be called from threads here, processes, or Dask's workers, which must
-not have children of `multiprocessing`.
+not have children of `multiprocessing`. The processes of `--jobs` are the same without limits.
 """
 
 from __future__ import annotations
@@ -18,15 +18,18 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
+from gradcli.base.errors import error
 from gradcli.base.workers import child
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-    from concurrent.futures import Executor
+    from concurrent.futures import Executor, Future
     from typing import Any
 
     Outcome = tuple[bool, Any]
+    Task = tuple[Callable[..., Any], Sequence[Any]]
+
 
 # Seconds for an item, and for everything else that a process may be asked to do.
 LIMIT = 2.0
@@ -266,3 +269,47 @@ def guards(jobs: int, kind: type[ThreadPoolExecutor] = ThreadPoolExecutor, limit
         executor.shutdown(wait=False, cancel_futures=True)
         family.close()
         executor.shutdown(wait=True)
+
+
+@contextmanager
+def processes(jobs: int) -> Iterator[Executor]:
+    """Yield an executor of `jobs` processes without limits; an exception in the block ends them at
+    once. One that is killed is replaced, and its task begun again.
+    """
+    with guards(jobs, _Processes, limited=False) as executor:
+        yield executor
+
+
+class _Processes(ThreadPoolExecutor):
+    """Threads, each of which hands its tasks to a process."""
+
+    def submit(self, work: Callable[..., Any], /, *arguments: Any, **named: Any) -> Future[Any]:
+        assert not named
+        return super().submit(_elsewhere, work, arguments)
+
+
+def _elsewhere(work: Callable[..., Any], arguments: Sequence[Any]) -> Any:
+    """Run a task in the process of this thread. Raises what it raises, and E0738 if that dies."""
+    try:
+        ((done, found),) = run(_doer, "task", None, [(work, arguments)])
+    except Lost as lost:
+        done, found = False, str(lost)
+    if not done:
+        raise error("E0738", f"a process of --jobs cannot do its part: {found}", (0, 0),
+                    "ask for fewer --jobs; what works on much data at once may lack memory")
+    result, problem = found
+    if problem is not None:
+        raise problem
+    return result
+
+
+def _doer(payload: None) -> Callable[[Task], tuple[Any, Exception | None]]:
+    """Return the function that runs a task in a process: (its result, None), or (None, error)."""
+    def do(task: Task) -> tuple[Any, Exception | None]:
+        work, arguments = task
+        try:
+            return work(*arguments), None
+        except Exception as problem:
+            return None, problem
+
+    return do

@@ -3,14 +3,7 @@
 from __future__ import annotations
 
 from gradcli.base.errors import listed
-from gradcli.cli.options import (
-    OUTPUT,
-    POINT,
-    Command,
-    misused_at,
-    option,
-    seconds,
-)
+from gradcli.cli.options import OUTPUT, POINT, Command, misused_at, option, seconds
 from gradcli.cli.options.questions import BUDGET, SHOWN, QuestionOptions
 
 NAMES = "NAME[,NAME]"

@@ -3,15 +3,7 @@
 from __future__ import annotations
 
 from gradcli.base.errors import listed
-from gradcli.cli.options import (
-    LIMITS,
-    OUTPUT,
-    Command,
-    ending,
-    fitting,
-    option,
-    unknown_format,
-)
+from gradcli.cli.options import LIMITS, OUTPUT, Command, ending, fitting, option, unknown_format
 from gradcli.cli.options.questions import BUDGET, ProgramOptions, QuestionOptions
 
 PICTURES = ("svg", "png", "pdf")

@@ -5,12 +5,7 @@ from __future__ import annotations
 from gradcli.formulas.arrays import size
 from gradcli.formulas.text.languages import Arrays, chosen, cofactor, summed_axes
 from gradcli.ops import lookup
-from gradcli.ops.text import (
-    ATOM,
-    COMPARISON,
-    NOT,
-    PATTERNS,
-)
+from gradcli.ops.text import ATOM, COMPARISON, NOT, PATTERNS
 from gradcli.render.layouts.formula import about, identifiers
 
 TYPE_CHECKING = False

@@ -5,15 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from gradcli.formulas.text.languages import Language, chosen, listed
-from gradcli.ops.text import (
-    ADDED,
-    ANY,
-    ATOM,
-    LATEX,
-    MULTIPLIED,
-    POWER,
-    inside,
-)
+from gradcli.ops.text import ADDED, ANY, ATOM, LATEX, MULTIPLIED, POWER, inside
 from gradcli.render.latex import latex_name
 from gradcli.render.layouts.formula import about
 

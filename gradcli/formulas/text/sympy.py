@@ -5,14 +5,7 @@ from __future__ import annotations
 from gradcli.formulas.terms import NAME, PRODUCT
 from gradcli.formulas.text.languages import SYMBOLIC, Scalars
 from gradcli.formulas.text.python import accepted
-from gradcli.ops.text import (
-    ADDED,
-    ANY,
-    ATOM,
-    COMPARISONS,
-    POWER,
-    Functions,
-)
+from gradcli.ops.text import ADDED, ANY, ATOM, COMPARISONS, POWER, Functions
 from gradcli.render.layouts.formula import about, identifiers
 
 TYPE_CHECKING = False

@@ -7,14 +7,7 @@ import json
 import re
 
 from gradcli.base.errors import GradcliError, Source
-from gradcli.homework.handed_in.records import (
-    WORD,
-    ClassTable,
-    Ids,
-    Parsed,
-    Unreadable,
-    short,
-)
+from gradcli.homework.handed_in.records import WORD, ClassTable, Ids, Parsed, Unreadable, short
 from gradcli.homework.sheets.cells import STUDENT, columns, delimiter, fitted, records
 from gradcli.lang.paper.left import formula_lines
 

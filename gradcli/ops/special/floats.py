@@ -13,14 +13,7 @@ import math
 from collections.abc import Callable
 
 from gradcli.base.lazy import special
-from gradcli.ops.special.bessel import (
-    besseli,
-    besselie,
-    besselj,
-    besselk,
-    besselke,
-    bessely,
-)
+from gradcli.ops.special.bessel import besseli, besselie, besselj, besselk, besselke, bessely
 from gradcli.ops.special.gamma import (
     INF,
     NAN,

@@ -17,11 +17,7 @@ from gradcli.ops.arguments import (
 from gradcli.ops.kinds import composite, general, stop
 from gradcli.ops.table.elementwise import divide, multiply
 from gradcli.ops.table.shapes import REAL, concat, index, put, reshape
-from gradcli.ops.values import (
-    check_bytes,
-    shape_of,
-    show,
-)
+from gradcli.ops.values import check_bytes, shape_of, show
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

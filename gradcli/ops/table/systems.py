@@ -10,15 +10,7 @@ from gradcli.base.lazy import np
 from gradcli.ops.kinds import composite, general
 from gradcli.ops.table.discrete import equal, stop_gradient
 from gradcli.ops.table.elementwise import absolute, where
-from gradcli.ops.table.linalg import (
-    aligned,
-    column,
-    flip,
-    matmul,
-    need_square,
-    square_matrix,
-    take,
-)
+from gradcli.ops.table.linalg import aligned, column, flip, matmul, need_square, square_matrix, take
 from gradcli.ops.table.matrices import same_stack, trace, tril, triu
 from gradcli.ops.table.reductions import reduce_max, sum_
 from gradcli.ops.table.shapes import concat, reshape, whole

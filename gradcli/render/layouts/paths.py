@@ -11,15 +11,7 @@ from __future__ import annotations
 
 from gradcli.render import entries, numbers
 from gradcli.render.numbers import visible
-from gradcli.render.page import (
-    MISSING,
-    Code,
-    Grid,
-    Paragraph,
-    Preformatted,
-    Remark,
-    Table,
-)
+from gradcli.render.page import MISSING, Code, Grid, Paragraph, Preformatted, Remark, Table
 from gradcli.render.view import brief, dimensions
 
 TYPE_CHECKING = False

@@ -40,15 +40,7 @@ from gradcli.render.layouts.paths import (
     paths,
 )
 from gradcli.render.messages import excerpt, location, subject
-from gradcli.render.page import (
-    MISSING,
-    Page,
-    Paragraph,
-    Preformatted,
-    Remark,
-    Table,
-    Title,
-)
+from gradcli.render.page import MISSING, Page, Paragraph, Preformatted, Remark, Table, Title
 from gradcli.render.view import brief
 
 TYPE_CHECKING = False
