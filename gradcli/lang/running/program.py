@@ -53,6 +53,13 @@ class Program:
             "f" in known for known in (names.bound, names.functions, names.reads)) else "f"
         self.default_sources = tuple([name for name in names.order if _is_source(names, name)])
 
+    def add_inputs(self, names: Iterable[str]) -> None:
+        """Take names that the text does not mention as inputs, after all others."""
+        for name in names:
+            self.names.order.setdefault(name)
+            self.names.inputs[name] = (0, 0)
+            self.default_sources += (name,)
+
     # --- running ------------------------------------------------------------------------------
 
     def run(self, at: Mapping[str, Any] | None = None, *, tape: str | None = None,

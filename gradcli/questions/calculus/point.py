@@ -343,9 +343,7 @@ def declared(question: Question) -> list[str]:
     known = {*names.order, *names.bound, *names.functions, *names.called, *CONSTANTS}
     found = [name for name in dict.fromkeys([*question.at, *question.wrt])
              if name not in known and name.isidentifier()]
-    for name in found:
-        names.order.setdefault(name)
-        names.inputs[name] = (0, 0)
+    question.program.add_inputs(found)
     return found
 
 
