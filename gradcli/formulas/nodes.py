@@ -1,9 +1,9 @@
 """A record without values: the flat list of what would run, for formulas that are not recorded yet.
 
 Node k is an operation `ops[k]` on the nodes `args[k]`, or a leaf: then `ops[k]` is None and
-`given[k]` is its name, or its value if it is a number. So a
-formula can be evaluated at many points at once, differentiated into more nodes, and differentiated
-again, without being run in between; and each node can keep the place in the text that it came from.
+`given[k]` is its name, or its value if it is a number. So a formula can be evaluated at many points
+at once, differentiated into more nodes, and differentiated again, without being run in between; and
+each node can keep the place in the text that it came from.
 
 What is derived from others (`share`) is there once, and constants are folded; what somebody wrote
 (`add`) stays as it was written.

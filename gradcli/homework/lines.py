@@ -126,7 +126,7 @@ def _loaded(text: str) -> dict[str, Any]:
                     (problem.pos, problem.pos + 1), help=advice) from None
     except (ValueError, RecursionError) as failure:
         why = "it is nested too deeply" if isinstance(failure, RecursionError) else (
-            str(failure) if "NaN" in str(failure) else "a number has too many digits")
+            str(failure) if "in JSON" in str(failure) else "a number has too many digits")
         raise error("E0709", f"the line is not JSON: {why}", help=advice) from None
     if not isinstance(fields, dict):
         raise error("E0709", "the line is not a JSON object", help=advice)
@@ -134,7 +134,7 @@ def _loaded(text: str) -> dict[str, Any]:
 
 
 def _refused(name: str) -> None:
-    raise ValueError(f"{name} is not a number; NaN and Infinity are none in JSON")
+    raise ValueError(f"{name} is not a number in JSON")
 
 
 def _answer(fields: dict[str, Any]) -> str:

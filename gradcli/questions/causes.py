@@ -1,4 +1,6 @@
-"""Why a derivative that the command line asked for is None."""
+"""Causes for what `gradcli.explain` is asked by an answer: of a derivative that is None, of a 0, of
+NaN and infinity, and of digits lost, also in what a program prints.
+"""
 
 from __future__ import annotations
 

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gradcli.base.errors import Span
-    from gradcli.engine.record.tensor import Tensor
     from gradcli.explain.catalogue import Note, Reason
     from gradcli.lang.running.run import Binding, Options, Run
     from gradcli.questions.plain_data import Answer

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 
 KINDS = {"variable": "a variable", "nontrainable": "declared trainable=false",
-         "constant": "a constant", "input": "an input", "literal": "a named constant"}
+         "constant": "a constant", "input": "an input", "literal": "a value without var"}
 FIRST = ("gradient", "jacobian")
 TYPES = {"int64": "an integer", "int32": "an integer", "bool": "a truth value",
          "string": "a text"}
@@ -168,7 +168,7 @@ def _names(question: Question, run: Run, bindings: Sequence[Binding]) -> list[An
     for name, (binding, *_) in run.bindings.items():
         if binding.kind in KINDS and isinstance(binding.value, Tensor):
             real = is_float(binding.value.value)
-            # A plain number counts once it is named with --wrt.
+            # A value without var counts once it is named with --wrt.
             on = real and question.watched(run, binding) and (
                 binding.kind != "literal" or name in asked or run.on_tape is not None)
             told.append(_name(question, name, binding, on))
@@ -177,10 +177,8 @@ def _names(question: Question, run: Run, bindings: Sequence[Binding]) -> list[An
 
 def _name(question: Question, name: str, binding: Binding, on: bool) -> Answer:
     at = place(question, bound_at(question, binding))
-    value = binding.value.value
-    kind = TYPES.get(dtype_of(value)) or KINDS[binding.kind]
-    return {"name": name, "line": at["line"], "column": at["column"], "watched": on,
-            "kind": "named constants" if binding.kind == "literal" and shape_of(value) else kind}
+    kind = TYPES.get(dtype_of(binding.value.value)) or KINDS[binding.kind]
+    return {"name": name, "line": at["line"], "column": at["column"], "watched": on, "kind": kind}
 
 
 # --- what the file asks for -------------------------------------------------------------------

@@ -71,7 +71,7 @@ def test_the_last_result_by_every_variable_and_input() -> None:
     (result,) = answer["results"]
     assert (result["of"], [s["wrt"] for s in result["sources"]]) == ("f", ["a", "x"])
     assert {n["name"]: (n["watched"], n["kind"]) for n in result["names"]} == {
-        "a": (True, "a variable"), "c": (False, "a constant"), "n": (False, "a named constant"),
+        "a": (True, "a variable"), "c": (False, "a constant"), "n": (False, "a value without var"),
         "x": (True, "an input")}
 
 

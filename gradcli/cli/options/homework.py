@@ -151,8 +151,8 @@ class ClassOptions(HomeworkOptions):
     follow: bool = option(
         "--follow", "Read files that are symbolic links, too.", "", SUBMISSIONS)
     overrides: str | None = option(
-        "--overrides", "A review.csv in which a person wrote scores; they always win. It comes"
-        " before the one in the folder of the results.", "FILE", GRADES)
+        "--overrides", "A review.csv in which a person wrote scores; they always win. It"
+        " counts more than the one in the folder of the results.", "FILE", GRADES)
     feedback: str = option(
         "--feedback", "How much the pages for students tell.", "", GRADES, default="hint",
         choices=("none", "verdict", "hint", "full"))

@@ -38,9 +38,8 @@ class Executor:
     """Runs a graph on blocks of points, buffers of `size` numbers and more only for LEAST points.
 
     paired: sines and cosines from tangents (`gradcli.engine.compiled.statements`); None: where that
-    pays and
-    is exact. All machines that share a job must do the same. flushed: a number left the range of
-    floats since somebody set that back.
+    pays and is exact. All machines that share a job must do the same. flushed: a number left the
+    range of floats since somebody set that back.
     """
 
     __slots__ = ("flushed", "graph", "lanes", "paired", "plan", "rows")

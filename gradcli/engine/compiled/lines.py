@@ -2,9 +2,8 @@
 
 Operands are slots, places in one list of values, so a step builds nothing but its number: no
 tensor, no tuple, no entry. The sweep over it (`gradcli.engine.sweeps.reverse.on_slots`) carries
-adjoints
-by slot as well. Whoever wants more than the adjoints of numbers has it expanded into the ordinary
-entries that it stands for; their ids were set aside for that.
+adjoints by slot as well. Whoever wants more than the adjoints of numbers has it expanded into the
+ordinary entries that it stands for; their ids were set aside for that.
 
 Measured (1,000 operations, values and gradient): 0.24 us an operation in one expression, 0.26 with
 four in a line, 0.32 with one in a line, where one entry at a time takes 1.2 to 3.4. Nothing is

@@ -199,8 +199,8 @@ SHORT = 32
 class Layout:
     """Arrays of values by number, inputs first, and calls in order: (function, operands, out).
 
-    Made by running the steps once. checks: number of a value to what
-    is called with it as soon as it is there. kept: numbers of values that live to the end.
+    Made by running the steps once. checks: number of a value to what is called with it as soon as
+    it is there. kept: numbers of values that live to the end.
     """
 
     __slots__ = ("_free", "_memory", "arrays", "calls")

@@ -381,8 +381,8 @@ def _of_tape(gap: Gap, window: Window, related: list[tuple[Any, str]]) -> Reason
 
 
 def _what(gap: Gap) -> str:
-    return {"constant": "a constant", "literal": "a named constant", "input": "an input"}.get(
-        gap.kind, "no variable")
+    return {"constant": "a constant", "literal": "a value without var", "input": "an input"}.get(
+        gap.kind, "a computed value")
 
 
 def _read_before(scene: Scene, gap: Gap, window: Window, arcs: list[Arc]

@@ -1,4 +1,6 @@
-"""The verdict on an answer: what is asked at its points, and which answer to that counts."""
+"""The judge of an answer: compares it with the right one at all points, as numbers, as a function
+or as rounded values, and gives the verdict (`verdict`) of the comparison that counts.
+"""
 
 from __future__ import annotations
 

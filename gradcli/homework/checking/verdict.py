@@ -1,4 +1,4 @@
-"""The verdict that points that agree and disagree lead to, with the point that shows it."""
+"""Verdicts: what points that agree and points that disagree lead to, with one that shows it."""
 
 from __future__ import annotations
 

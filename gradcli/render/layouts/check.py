@@ -1,12 +1,12 @@
 """The result of a check as a page.
 
-    wrong: at x = 1.3 this is -0.119136, and should be -0.309752
+    wrong: at x = 1.3 this is -0.118922, and should be -0.309196
     read as   cos(x^2)
     mistake   missing_chain_factor
 
     point     expected      got
     ─────────────────────────────────
-    x = 1.3   -0.309752   -0.119136
+    x = 1.3   -0.309196   -0.118922
 
 The witness is the point where an answer differs, with the right value and the one given; of vectors
 and matrices each component has its own line or row. Green is right, red wrong, yellow what a person
