@@ -19,7 +19,8 @@ from asked import USUAL, gradients, loaded, ok
 from readers import compared
 from transcripts import in_process
 
-from gradcli.cli.options import FORMATS, find
+from gradcli.cli.options import find
+from gradcli.render import DOCUMENTS, EXACT
 
 COMMANDS = ("grad", "jac", "hess", "eval", "why", "run", "ops")
 OPTIONS = list({one.name: one for name in COMMANDS for one in find(name).options}.values())
@@ -166,7 +167,10 @@ def test_digits_are_for_people_only() -> None:
                           ("latex", "f &= 0.333\n")):
         assert shown in ok(*third, "--format", format)
         assert "0.3333333333333333" in ok("eval", "-e", "1/3", "--format", format)
-    for format in set(FORMATS) - {"table", "markdown", "latex"}:
+    assert {"markdown", "latex"} <= set(DOCUMENTS)
+    for format in DOCUMENTS:
+        assert "0.3333" not in ok(*third, "--format", format)
+    for format in EXACT:
         assert "0.3333333333333333" in ok(*third, "--format", format)
 
 

@@ -31,6 +31,7 @@ from transcripts import blocks, brief, in_process, question, steps
 from gradcli.base.errors import GradcliError
 from gradcli.cli.options import find
 from gradcli.formulas.text import LANGUAGES, language_of
+from gradcli.formulas.text.languages import renamed
 from gradcli.python.program import load, loads
 from gradcli.questions.derive.answer import answered
 from gradcli.questions.derive.derive import Derivation
@@ -944,6 +945,31 @@ def test_names_that_a_language_cannot_have_are_told() -> None:
     _, file = derived("E*exp(1)*x", "sympy")
     assert "df_dx = E*E_\n" in file
     assert "called" not in derived(text)[1]
+
+
+NAMES = ["_if", "_", "__", "_1", "if", "if_", "if1", "_x", "x", "x_", "x1", "_β₁", "beta_1", "β_1",
+         "_é_", "é", "e", "猫_"]
+
+
+@pytest.mark.parametrize("refused", [
+    "_.*", ".*_", ".*_.*", ".*__.*", "(_.*)|(.*_)", ".*[^a-z].*", r".*\d", "[a-z]",
+    r"(?!if\d).*"])
+@pytest.mark.parametrize("reserved", [set(), {"x", "if1", "beta1", "v"}])
+def test_whatever_a_language_refuses_there_is_another_name(
+        refused: str, reserved: set[str]) -> None:
+    def accepted(name: str) -> bool:
+        letters = re.fullmatch("[a-z]+[0-9]+", name) is not None and int(
+            re.sub("[a-z]", "", name)) > 9
+        return name.isascii() and name != "if" and (
+            letters or not re.fullmatch(refused, name))
+
+    found = renamed(NAMES, accepted, reserved)
+    called = [found.get(name, name) for name in NAMES]
+    assert len({*called}) == len(NAMES)
+    assert not reserved & {*called}
+    assert all(map(accepted, called))
+    assert [name for name in found if accepted(name)] == [
+        name for name in NAMES if name in reserved and accepted(name)]
 
 
 def test_what_the_target_reads_stays_in_the_signature() -> None:

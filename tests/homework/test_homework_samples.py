@@ -86,9 +86,9 @@ def results(graded: Path) -> dict[tuple[str, str], dict[str, Any]]:
 
 
 def test_the_class_is_a_class(sheet: Sheet, answers: dict[tuple[str, str], str]) -> None:
-    from gradcli.homework.checking.kinds import KINDS
-
-    assert {problem.kind for problem in sheet.problems} == {*KINDS}
+    assert {problem.kind for problem in sheet.problems} >= {
+        "value", "partial", "gradient", "jacobian", "hessian", "directional", "implicit",
+        "parametric", "tangent", "derivative"}
     assert {*answers} == {*CLASS}
     assert len({student for student, _ in CLASS}) == 30
     assert len(rows(SAMPLES / "roster.csv")) == 32

@@ -14,7 +14,6 @@ from gradcli.cli.options import (
     option,
     seconds,
 )
-from gradcli.render import EXACT
 
 POINTS = ("csv", "tsv", "ndjson", "parquet", "arrow")
 # Words of rows: what commands take together.
@@ -128,7 +127,9 @@ class QuestionOptions(ProgramOptions):
                 ("--verify", self.verify), ("--eig", self.eig), ("--sparse", self.sparse)):
             if given:
                 return "it has no place with --points.", flag
-        if self.format not in (None, "table", "markdown", *EXACT):
+        from gradcli.points.cells import BETWEEN
+
+        if self.format not in (None, "table", "json", "ndjson", *BETWEEN):
             form = "LaTeX" if self.format == "latex" else self.format
             return f"rows have no {form} form; use markdown or csv.", "--format"
         if self.jobs is not None and self.scheduler is not None:

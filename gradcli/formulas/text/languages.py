@@ -9,6 +9,7 @@ from __future__ import annotations
 import unicodedata
 from abc import ABC, abstractmethod
 from fractions import Fraction
+from itertools import chain, count
 
 from gradcli.base.errors import error
 from gradcli.base.lazy import np
@@ -53,7 +54,7 @@ class Language(Arithmetic, ABC):
     lowered: ClassVar[Mapping[str, Callable[..., Term]]] = {}
 
     def accepts(self, name: str) -> bool:
-        """Return whether the language can have a name."""
+        """Return whether the language can have a name. Letters with some number behind are one."""
         return True
 
     def rename(self, names: Iterable[str], terms: Iterable[Term]) -> None:
@@ -241,10 +242,15 @@ def chosen(term: Term) -> dict[str, Any]:
 # --------------------------------------------------------------------------------------------------
 # Names of a file as other languages can have them.
 
+# So often `_` is put behind a name. Letters and a number, which are next, every language accepts.
+TRIES = 99
+
+
 def renamed(names: Iterable[str], accepted: Callable[[str], bool], reserved: Collection[str]
             ) -> dict[str, str]:
     """Return a dict from names that a language cannot have to others that are not taken: alpha for
-    α, beta_1 for β₁, double_ for double. reserved: names that formulas need for something else.
+    α, beta_1 for β₁, double_ for double; x1 where `_` may not stand there. reserved: names that
+    formulas need for something else.
     """
     def free(name: str) -> bool:
         return accepted(name) and name not in reserved
@@ -256,10 +262,12 @@ def renamed(names: Iterable[str], accepted: Callable[[str], bool], reserved: Col
         if name in taken:
             continue
         made = spelled(name)
-        while not free(made) or made in taken:
-            made += "_"
-        taken.add(made)
-        found[name] = made
+        plain, letters = (spelled("".join(filter(kept, made))) for kept in (
+            str.isalnum, str.isalpha))
+        found[name] = next(other for other in chain(
+            (made + "_"*k for k in range(TRIES)), [plain], (f"{letters}{k}" for k in count(1)))
+            if free(other) and other not in taken)
+        taken.add(found[name])
     return found
 
 
