@@ -1,15 +1,18 @@
 """Bessel functions on Python floats: besselj, bessely, besseli, besselk, besselie, besselke.
 
 n of either sign; x real where n is whole, else positive. Total: every float gives a float, no
-exception escapes. The values are SciPy's (D. E. Amos, Algorithm 644, ACM TOMS 12, 1986), to some
-hundred units in the last place for orders of some ten. Ours are the expansions for large x, where
-SciPy has no digit of the phase from 1e15 on, and the limits for tiny ones, where it under- and
-overflows. References: DLMF chapter 10.
+exception escapes. Units are those in the last place, of an oscillation in its size, measured
+against mpmath at random orders up to 6 and x from 0.1 to 20: ours are within 16, half of them
+within 3; SciPy's (D. E. Amos, Algorithm 644, ACM TOMS 12, 1986) are off by up to 950, half of them
+by 70. So its values stand only for K from 2.5 on and for orders of 1000 and more. Orders of some
+ten and tiny x lose up to 40 units. References: DLMF chapter 10.
 """
 
 from __future__ import annotations
 
+import cmath
 import math
+from functools import cache
 
 from gradcli.base.lazy import special
 from gradcli.ops.special.gamma import (
@@ -26,11 +29,12 @@ from gradcli.ops.special.gamma import (
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
 
 _FAR = 25.0         # from here on the expansions for large x are good, if x > n**2 / 2
 _TINY = 1e-140      # below, Y and K are their leading terms
 _STEP = 1e20
+_RULE = 0.05         # the step between the nodes of Hankel's integral
+_LARGE = 1000.0     # orders above it are SciPy's where they decay or grow
 _MOST = 100000.0    # orders above it take too many steps of a recurrence
 
 
@@ -102,30 +106,104 @@ def _power_series(n: float, x: float, sign: float) -> float:
     return total / divisor
 
 
-def _base(function: Any, n: float, x: float) -> float:
-    """Return Y or K of a low order by SciPy; for tiny x, where they are a x**n + b x**-n, from two
-    that are larger.
+@cache
+def _node(k: int) -> tuple[complex, complex, complex]:
+    """Return of a node of the rule t + i pi/2 tanh(t) its place, i cosh of it and its weight."""
+    s = k * _RULE
+    bend = math.tanh(s)
+    t = complex(s, 0.5 * math.pi * bend)
+    return t, 1j * cmath.cosh(t), complex(1.0, 0.5 * math.pi * (1.0 - bend * bend)) * _RULE
+
+
+def _hankel(n: float, x: float) -> tuple[complex, complex]:
+    """Return J + iY of the orders n and n + 1, -1/2 <= n <= 1/2.
+
+    For x < 25 by DLMF 10.9.10 on a line on which it falls off doubly exponentially, where the
+    trapezoidal rule converges exponentially: within 4 units; SciPy loses up to 180.
     """
-    if abs(n) < 1e-150:
-        n = 0.0         # where SciPy says infinity
+    if x >= _FAR:
+        return complex(*_oscillating(n, x)), complex(*_oscillating(n + 1.0, x))
+    first = second = 0j
+    last = int((5.0 - math.log(x)) / _RULE)
+    for k in range(-last, last + 1):
+        t, fall, weight = _node(k)
+        value = cmath.exp(x * fall - n * t) * weight
+        first += value
+        second += value * cmath.exp(-t)
+    c, s = turned(0.5 * n)
+    front = complex(-s, -c) / math.pi
+    return front * first, front * second * -1j
+
+
+def _j_pair(n: float, x: float) -> tuple[float, float]:
+    """Return J of the orders n and n + 1, -1/2 <= n <= 1/2."""
+    first, second = _hankel(n, x)
+    return first.real, second.real
+
+
+def _y_pair(n: float, x: float) -> tuple[float, float]:
+    """Return Y of the orders n and n + 1, -1/2 <= n <= 1/2."""
+    first, second = _hankel(n, x)
+    return first.imag, second.imag
+
+
+def _k_pair(n: float, x: float, factor: float = 1.0) -> tuple[float, float]:
+    """Return exp(x) K of the orders n and n + 1, -1/2 <= n <= 1/2, times a factor.
+
+    For x < 2.5 by DLMF 10.32.9 and the trapezoidal rule: within 4 units, where SciPy loses up to
+    950; above SciPy has them.
+    """
+    if x >= _FAR:
+        return factor * _exponential(n, x, 1.0), factor * _exponential(n + 1.0, x, 1.0)
+    if x >= 2.5:
+        return factor * float(special.kve(n, x)), factor * float(special.kve(n + 1.0, x))
+    first = second = 0.5
+    for k in range(1, int((5.0 - math.log(x)) / 0.2) + 2):
+        t = 0.2 * k
+        sine = math.sinh(0.5 * t)
+        fall = math.exp(-2.0 * x * sine * sine)
+        first += fall * math.cosh(n * t)
+        second += fall * math.cosh((n + 1.0) * t)
+    return 0.2 * factor * first, 0.2 * factor * second
+
+
+def _raised(pair: Callable[[float, float], tuple[float, float]], n: float, x: float, sign: float
+            ) -> float:
+    """Return order n >= 0 from the two lowest (DLMF 10.6.1, 10.29.1).
+
+    For tiny x these are a x**n + b x**-n, found from two that are larger.
+    """
+    low = n - math.floor(n + 0.5)
     if x >= _TINY:
-        return float(function(n, x))
-    return 2.0 * math.cosh(n * math.log(_STEP)) * float(function(n, _STEP * x)) - float(
-        function(n, _STEP * _STEP * x))
-
-
-def _raised(low: Callable[[float], float], n: float, x: float, sign: float) -> float:
-    """Return order n >= 0 from the two lowest (DLMF 10.6.1, 10.29.1)."""
-    k = n - math.floor(n + 0.5)
-    first = low(k)
-    if k == n:
+        first, second = pair(low, x)
+    else:
+        near, far = pair(low, _STEP * x), pair(low, _STEP * _STEP * x)
+        first, second = (2.0 * math.cosh((low + i) * math.log(_STEP)) * near[i] - far[i]
+                         for i in (0, 1))
+    if low == n:
         return first
-    second = low(k + 1.0)
-    k += 1.0
+    k = low + 1.0
     while k < n - 0.5 and abs(second) < INF:
         first, second = second, 2.0 * k / x * second + sign * first
         k += 1.0
     return second
+
+
+def _lowered(n: float, x: float) -> float:
+    """Return Jn(x), n > x, from the larger of the two lowest orders by Miller's backward recurrence
+    (DLMF 3.6(iii)): within 10 units, where SciPy loses 100 at n = 50.
+    """
+    low = n - math.floor(n + 0.5)
+    first, second = (value.real for value in _hankel(low, x))
+    top = int(n - low)
+    above, here, found = 0.0, 1e-280, 0.0
+    for k in range(top + 20 + int(8.0 * (top + 1.0) ** (1.0 / 3.0)), 0, -1):
+        if k == top:
+            found = here
+        above, here = here, 2.0 * (low + k) / x * here - above
+        if abs(here) > 1e250:
+            above, here, found = above * 1e-250, here * 1e-250, found * 1e-250
+    return found / here * first if abs(first) > abs(second) else found / above * second
 
 
 def _of_zero(n: float) -> float:
@@ -160,11 +238,10 @@ def _j(n: float, x: float) -> float:
     if _is_far(n, x):
         return _oscillating(n, x)[0]
     if n > x:
-        return float(special.jv(n, x))
+        return float(special.jv(n, x)) if n > _LARGE else _lowered(n, x)
     if n > _MOST:
         return NAN
-    return _raised(lambda k: _oscillating(k, x)[0] if x >= _FAR else float(special.jv(k, x)),
-                   n, x, -1.0)
+    return _raised(_j_pair, n, x, -1.0)
 
 
 def bessely(n: float, x: float) -> float:
@@ -188,8 +265,7 @@ def _y(n: float, x: float) -> float:
         return _oscillating(n, x)[1]
     if n > _MOST:
         return float(special.yv(n, x)) if n > x else NAN
-    return _raised(lambda k: _oscillating(k, x)[1] if x >= _FAR else _base(special.yv, k, x),
-                   n, x, -1.0)
+    return _raised(_y_pair, n, x, -1.0)
 
 
 def besseli(n: float, x: float) -> float:
@@ -211,8 +287,10 @@ def _i(n: float, x: float, scaled: bool) -> float:
         k = besselke(n, x) * math.exp(-2.0 * x) if scaled else besselk(n, x)
         return _i(-n, x, scaled) + 2.0 / math.pi * turned(-n)[1] * k
     sign, n, x = _parity(n, x < 0.0), abs(n), abs(x)
-    if x * x <= 4.0 * (n + 1.0):
-        return sign * _power_series(n, x, 1.0) * (math.exp(-x) if scaled else 1.0)
+    if x < 700.0 and n < _LARGE and not _is_far(n, x):
+        found = _power_series(n, x, 1.0)    # SciPy loses 170 units
+        if found:       # else its first term underflows, the sum need not
+            return sign * found * (math.exp(-x) if scaled else 1.0)
     if x == INF or (x >= max(2000.0, n) and not scaled):
         return sign * (0.0 if scaled else INF)
     found = _exponential(n, x, -1.0) if _is_far(n, x) else float(special.ive(n, x))
@@ -234,8 +312,7 @@ def besselk(n: float, x: float) -> float:
         return float(special.kv(n, x))
     if x >= 700.0:      # where exp(-x) is not normal, the scaled values cannot overflow
         return besselke(n, x) * half * half
-    return _raised(lambda k: _exponential(k, x, 1.0) * half * half if x >= _FAR else _base(
-        special.kv, k, x), n, x, 1.0)
+    return _raised(lambda k, x: _k_pair(k, x, half * half), n, x, 1.0)
 
 
 def besselke(n: float, x: float) -> float:
@@ -249,5 +326,4 @@ def besselke(n: float, x: float) -> float:
         return _exponential(n, x, 1.0)
     if n > _MOST:
         return float(special.kve(n, x))
-    return _raised(lambda k: _exponential(k, x, 1.0) if x >= _FAR else _base(special.kve, k, x),
-                   n, x, 1.0)
+    return _raised(_k_pair, n, x, 1.0)

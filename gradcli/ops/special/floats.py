@@ -1,5 +1,5 @@
 """The special functions on Python floats, in one place; families with a file of their own are
-imported, those that are SciPy's with ends of our own stand here.
+imported, those that are SciPy's with ends of our own stand here, and incomplete functions.
 
 Total: every function takes any floats (nan, infinities, zeros of either sign) and returns a float;
 no exception escapes but where SciPy is not installed. NumPy's and SciPy's conventions hold at poles
@@ -15,23 +15,23 @@ from collections.abc import Callable
 from gradcli.base.lazy import special
 from gradcli.ops.special.bessel import besseli, besselie, besselj, besselk, besselke, bessely
 from gradcli.ops.special.gamma import (
+    EPSILON,
     INF,
     NAN,
     beta,
-    betainc,
     digamma,
+    exp,
     gamma,
-    gammainc,
-    gammaincl,
     horner,
-    igamma,
-    igammac,
     lbeta,
     lgamma,
+    lgamma_one_plus,
     polygamma,
+    power,
     sin_pi,
     split,
     square,
+    stirling_rest,
     zeta,
 )
 
@@ -198,6 +198,173 @@ def lambertw(x: float) -> float:
         q = 2.0 * (1.0 + w) * (1.0 + w + 2.0 / 3.0 * z)
         w += w * z / (1.0 + w) * (q - z) / (q - 2.0 * z)
     return w
+
+
+# --- incomplete gamma and beta functions ---------------------------------------------------------
+
+_MAX_SHAPE = 1e8
+
+
+def _power_over_exp(a: float, x: float) -> float:
+    """x**a exp(-x), x > 0, where either factor alone may leave the range."""
+    if x < 700.0 and abs(a * math.log(x)) < 700.0:
+        direct: float = x**a * math.exp(-x)
+        return direct
+    return power(x * math.exp(-x / a), a) if a else math.exp(-x)
+
+
+def _lower_series(a: float, x: float) -> float:
+    """The lower incomplete gamma function by its power series (DLMF 8.7.1), for x < a + 1."""
+    factor = _power_over_exp(a, x)
+    return factor if factor in (0.0, INF) else factor * _series(a, x)
+
+
+def _series(a: float, x: float) -> float:
+    """The power series itself, without its factor x**a exp(-x)."""
+    term = total = 1.0 / a
+    k = a
+    while term > EPSILON * total and total < INF:
+        k += 1.0
+        term *= x / k
+        total += term
+    return total
+
+
+def _upper_fraction(a: float, x: float) -> float:
+    """The upper incomplete gamma function by the continued fraction DLMF 8.9.2, for x >= a + 1."""
+    factor = _power_over_exp(a, x)
+    return factor if factor in (0.0, INF) else factor * _fraction(a, x)
+
+
+def _fraction(a: float, x: float) -> float:
+    """The continued fraction itself, without its factor x**a exp(-x).
+
+    Evaluated by Lentz's method in the even form: x + 1 - a - 1 (1-a) / (x + 3 - a - ...).
+    """
+    b = x + 1.0 - a
+    c = INF
+    d = value = 1.0 / b
+    step = 0.0
+    k = 0.0
+    while abs(step - 1.0) > EPSILON and k < 200000.0:
+        k += 1.0
+        numerator = k * (a - k)
+        b += 2.0
+        d = 1.0 / (numerator * d + b)
+        c = b + numerator / c
+        step = c * d
+        value *= step
+    return value
+
+
+def _upper_small(a: float, x: float) -> float:
+    """The upper incomplete gamma function for 0 < a < 1, 0 < x < 1.5, within 30 units; SciPy's
+    loses 130.
+
+    gamma(a) and the first term x**a / a of the lower series nearly cancel for small a; both are
+    taken relative to 1 / a. The rest is DLMF 8.7.1 in its alternating form.
+    """
+    start: float = x**a
+    if a <= 0.25:
+        first = (math.expm1(lgamma_one_plus(a)) - math.expm1(a * math.log(x))) / a
+    else:
+        first = gamma(a) - start / a
+    term = -x
+    total = 0.0
+    k = 1.0
+    while abs(term) > 1e-18:
+        total += term / (a + k)
+        k += 1.0
+        term *= -x / k
+    return first - start * total
+
+
+def gammainc(a: float, x: float) -> float:
+    """The upper incomplete gamma function, not regularised: a >= 0, x >= 0, else nan.
+
+    The integral of t**(a-1) exp(-t) from x to inf (DLMF 8.2.2); at a = 0 the exponential integral.
+    """
+    if not (a >= 0.0 and x >= 0.0) or a == x == INF:
+        return NAN
+    if x == 0.0 or a == INF:
+        return gamma(abs(a))
+    if x == INF:
+        return 0.0
+    if a < 1e-20:
+        return float(special.exp1(x))
+    if x < 1.5 and a < 1.0:
+        return _upper_small(a, x)
+    if x >= a + 1.0 or x >= 1.5 > a:
+        return _upper_fraction(a, x)
+    whole = gamma(a)
+    return whole - _lower_series(a, x) if whole < INF else INF
+
+
+def gammaincl(a: float, x: float) -> float:
+    """The lower incomplete gamma function, not regularised: a >= 0, x >= 0 (DLMF 8.2.1).
+
+    nan outside; at a = 0 the limit inf.
+    """
+    if not (a >= 0.0 and x >= 0.0) or a == x == INF:
+        return NAN
+    if x == 0.0:
+        return 0.0 if a else NAN
+    if a == 0.0:
+        return INF
+    if a == INF:
+        return 0.0 if x <= 1.0 else INF
+    if x < a + 1.0:
+        return _lower_series(a, x)
+    whole = gamma(a)
+    return whole - gammainc(a, x) if whole < INF else INF
+
+
+def _density(a: float, x: float) -> float:
+    """x**a exp(-x) / gamma(a + 1) for a > 0, x > 0, where each factor may overflow."""
+    if a < 170.0:
+        return _power_over_exp(a, x) / gamma(a + 1.0)
+    # In t = (x - a)/a the exponent is a*(log(1 + t) - t): nothing large cancels near x = a.
+    t = (x - a) / a
+    rest = float(special._log1pmx(t)) if abs(t) < 0.5 else math.log(x) - math.log(a) - t
+    return exp(a * rest - stirling_rest(a)) / math.sqrt(2.0 * math.pi * a)
+
+
+def _scipy_has(a: float, x: float) -> bool:
+    """Return whether SciPy is within 4 units: at the ends, and by Temme's expansion near x = a.
+
+    Elsewhere it loses 240 at a = 50 and 1e4 at a = 1000; the series and the fraction are within 30
+    up to a = 100, then lose as many as the exponent of what they give.
+    """
+    return x in (0.0, INF) or (a > 20.0 and abs(x - a) < min(0.28 * a, 4.0 * math.sqrt(a)))
+
+
+def igamma(a: float, x: float) -> float:
+    """P(a, x), the lower incomplete gamma function over gamma(a) (DLMF 8.2.4);
+    0 < a <= 1e8, x >= 0."""
+    if not (0.0 < a <= _MAX_SHAPE and x >= 0.0):
+        return NAN
+    if _scipy_has(a, x):
+        return float(special.gammainc(a, x))
+    return a * _density(a, x) * _series(a, x) if x < a + 1.0 else 1.0 - igammac(a, x)
+
+
+def igammac(a: float, x: float) -> float:
+    """Q(a, x), the upper incomplete gamma function over gamma(a) (DLMF 8.2.4);
+    0 < a <= 1e8, x >= 0."""
+    if not (0.0 < a <= _MAX_SHAPE and x >= 0.0):
+        return NAN
+    if _scipy_has(a, x):
+        return float(special.gammaincc(a, x))
+    if a < 1.0 and x < 2.0:     # 1 - P would cancel
+        return gammainc(a, x) / gamma(a)
+    return a * _density(a, x) * _fraction(a, x) if x >= a + 1.0 else 1.0 - igamma(a, x)
+
+
+def betainc(a: float, b: float, x: float) -> float:
+    """I(a, b, x), the regularised incomplete beta function (DLMF 8.17.2); a, b > 0, 0 <= x <= 1."""
+    if not (a > 0.0 and b > 0.0 and a < INF and b < INF):
+        return NAN
+    return float(special.betainc(a, b, x))
 
 
 # --- elliptic integrals in the parameter m = k**2 -----------------------------------------------

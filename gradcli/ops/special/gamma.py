@@ -1,25 +1,20 @@
-"""The gamma function, its logarithmic derivatives, beta, and the incomplete functions of both, on
-Python floats.
+"""The gamma function, its logarithmic derivatives and beta, on Python floats.
 
 Total: every float gives a float, no exception escapes; poles, inf and nan follow SciPy. Accurate to
 a few units in the last place away from zeros, except that polygamma of an order n above 170 loses
-about n units, and beta and what is incomplete up to 1e-13 where they are reached as a large power
-or as the exponential of a large logarithm. References: DLMF chapters 5, 8 and 25.
+about n units, and beta up to 1e-13 where it is reached as the exponential of a large logarithm.
+References: DLMF chapters 5 and 25.
 
 gamma, lgamma, digamma, polygamma and zeta are not SciPy's, so that gamma and lgamma, which are
 Python's, have their derivatives without it. And it errs where these do not: lgamma has no digit
 next to its zeros at 1 and 2, digamma half of them next to its poles (3e9 units at -3 + 1e-10); of
 polygamma no order is above 170, and for x < 0 it takes |x| steps. lbeta of SciPy is off by 3e6
-units for a large and a small argument (475427, 0.138). Of incomplete functions the regularised ones
-are SciPy's; gammainc and gammaincl are ours where a is not small, because it has no others, and
-gamma(a) overflows long before the product.
+units for a large and a small argument (475427, 0.138).
 """
 
 from __future__ import annotations
 
 import math
-
-from gradcli.base.lazy import special
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -234,7 +229,7 @@ def zeta(s: float, q: float) -> float:
 
 
 # --------------------------------------------------------------------------------------------------
-# beta, lbeta and the incomplete functions.
+# beta and lbeta.
 
 def _beta_direct(a: float, b: float) -> float:
     """gamma(a) gamma(b) / gamma(a + b) for a <= b where that stays in range, else 0, inf or nan.
@@ -316,118 +311,6 @@ def lbeta(a: float, b: float) -> float:
     if edge is None:
         return _lbeta(a, b)
     return math.log(abs(edge)) if edge else -INF
-
-
-def _power_over_exp(a: float, x: float) -> float:
-    """x**a exp(-x), x > 0, where either factor alone may leave the range."""
-    if x < 700.0 and abs(a * math.log(x)) < 700.0:
-        direct: float = x**a * math.exp(-x)
-        return direct
-    return power(x * math.exp(-x / a), a) if a else math.exp(-x)
-
-
-def _lower_series(a: float, x: float) -> float:
-    """The lower incomplete gamma function by its power series (DLMF 8.7.1), for x < a + 1."""
-    factor = _power_over_exp(a, x)
-    if factor in (0.0, INF):
-        return factor
-    term = total = 1.0 / a
-    k = a
-    while term > EPSILON * total and total < INF:
-        k += 1.0
-        term *= x / k
-        total += term
-    return factor * total
-
-
-def _upper_fraction(a: float, x: float) -> float:
-    """The upper incomplete gamma function by the continued fraction DLMF 8.9.2, for x >= a + 1.
-
-    Evaluated by Lentz's method in the even form: x + 1 - a - 1 (1-a) / (x + 3 - a - ...).
-    """
-    factor = _power_over_exp(a, x)
-    if factor in (0.0, INF):
-        return factor
-    b = x + 1.0 - a
-    c = INF
-    d = value = 1.0 / b
-    step = 0.0
-    k = 0.0
-    while abs(step - 1.0) > EPSILON and k < 1000.0:
-        k += 1.0
-        numerator = k * (a - k)
-        b += 2.0
-        d = 1.0 / (numerator * d + b)
-        c = b + numerator / c
-        step = c * d
-        value *= step
-    return factor * value
-
-
-def gammainc(a: float, x: float) -> float:
-    """The upper incomplete gamma function, not regularised: a >= 0, x >= 0, else nan.
-
-    The integral of t**(a-1) exp(-t) from x to inf (DLMF 8.2.2); at a = 0 the exponential integral.
-    """
-    if not (a >= 0.0 and x >= 0.0) or a == x == INF:
-        return NAN
-    if x == 0.0 or a == INF:
-        return gamma(abs(a))
-    if x == INF:
-        return 0.0
-    if a < 1e-20:
-        return float(special.exp1(x))
-    if x < 1.5 and a < 1.0:
-        return float(special.gammaincc(a, x)) * gamma(a)
-    if x >= a + 1.0 or x >= 1.5 > a:
-        return _upper_fraction(a, x)
-    whole = gamma(a)
-    return whole - _lower_series(a, x) if whole < INF else INF
-
-
-def gammaincl(a: float, x: float) -> float:
-    """The lower incomplete gamma function, not regularised: a >= 0, x >= 0 (DLMF 8.2.1).
-
-    nan outside; at a = 0 the limit inf.
-    """
-    if not (a >= 0.0 and x >= 0.0) or a == x == INF:
-        return NAN
-    if x == 0.0:
-        return 0.0 if a else NAN
-    if a == 0.0:
-        return INF
-    if a == INF:
-        return 0.0 if x <= 1.0 else INF
-    if x < a + 1.0:
-        return _lower_series(a, x)
-    whole = gamma(a)
-    return whole - gammainc(a, x) if whole < INF else INF
-
-
-_MAX_SHAPE = 1e8
-
-
-def igamma(a: float, x: float) -> float:
-    """P(a, x), the lower incomplete gamma function over gamma(a) (DLMF 8.2.4);
-    0 < a <= 1e8, x >= 0."""
-    if a < 1e-300:      # where SciPy says 0
-        return 1.0 - igammac(a, x)
-    return float(special.gammainc(a, x)) if a <= _MAX_SHAPE else NAN
-
-
-def igammac(a: float, x: float) -> float:
-    """Q(a, x), the upper incomplete gamma function over gamma(a) (DLMF 8.2.4);
-    0 < a <= 1e8, x >= 0."""
-    if 0.0 < a < 1e-300:
-        return a * float(special.exp1(x)) if x else 1.0
-    return float(special.gammaincc(a, x)) if 0.0 < a <= _MAX_SHAPE else NAN
-
-
-def betainc(a: float, b: float, x: float) -> float:
-    """I(a, b, x), the regularised incomplete beta function (DLMF 8.17.2); a, b > 0, 0 <= x <= 1."""
-    if not (a > 0.0 and b > 0.0 and a < INF and b < INF):
-        return NAN
-    return float(special.betainc(a, b, x))
 
 
 # --------------------------------------------------------------------------------------------------
