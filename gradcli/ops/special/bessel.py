@@ -2,7 +2,7 @@
 
 n of either sign; x real where n is whole, else positive. Total: every float gives a float, no
 exception escapes. Units are those in the last place, of an oscillation in its size, measured
-against mpmath at random orders up to 6 and x from 0.1 to 20: ours are within 16, half of them
+against mpmath at random orders up to 6 and x from 0.1 to 20: ours are within 20, half of them
 within 3; SciPy's (D. E. Amos, Algorithm 644, ACM TOMS 12, 1986) are off by up to 950, half of them
 by 70. So its values stand only for K from 2.5 on and for orders of 1000 and more. Orders of some
 ten and tiny x lose up to 40 units. References: DLMF chapter 10.
@@ -161,9 +161,9 @@ def _k_pair(n: float, x: float, factor: float = 1.0) -> tuple[float, float]:
     for k in range(1, int((5.0 - math.log(x)) / 0.2) + 2):
         t = 0.2 * k
         sine = math.sinh(0.5 * t)
-        fall = math.exp(-2.0 * x * sine * sine)
-        first += fall * math.cosh(n * t)
-        second += fall * math.cosh((n + 1.0) * t)
+        fall = 2.0 * x * sine * sine
+        first += 0.5 * (exp(n * t - fall) + exp(-n * t - fall))
+        second += 0.5 * (exp((n + 1.0) * t - fall) + exp(-(n + 1.0) * t - fall))
     return 0.2 * factor * first, 0.2 * factor * second
 
 
@@ -178,8 +178,9 @@ def _raised(pair: Callable[[float, float], tuple[float, float]], n: float, x: fl
         first, second = pair(low, x)
     else:
         near, far = pair(low, _STEP * x), pair(low, _STEP * _STEP * x)
-        first, second = (2.0 * math.cosh((low + i) * math.log(_STEP)) * near[i] - far[i]
-                         for i in (0, 1))
+        first, second = (
+            2.0 * math.cosh((low + i) * math.log(_STEP)) * near[i] - far[i]
+            if abs(near[i]) < INF else near[i] for i in (0, 1))
     if low == n:
         return first
     k = low + 1.0
