@@ -413,13 +413,13 @@ OF_TWO = {
 # measured: at most two thirds of it.
 UNITS = {
     "besseli": 30, "besselie": 30, "besselj": 24, "besselk": 16, "besselke": 16, "bessely": 36,
-    "gammainc": 48, "gammaincl": 16, "igamma": 24, "igammac": 48,
+    "dawsn": 6, "gammainc": 48, "gammaincl": 16, "igamma": 24, "igammac": 48,
 }
 
 
 def _of_table(name: str, n: float, x: float) -> object:
     op = TABLE[name]
-    values = dict(zip(op.parameters, (mp.mpf(n), mp.mpf(x)), strict=True))
+    values = dict(zip(op.parameters, (mp.mpf(n), mp.mpf(x))[-len(op.parameters):], strict=True))
     if name == "besselke":
         return mp.exp(values["x"]) * mp.besselk(n, values["x"])
     found: object = eval(op.reference or f"mp.{name}(n, x)", {"mp": mp, **values})
@@ -439,7 +439,8 @@ def test_units_in_the_last_place(name: str) -> None:
             right = _of_table(name, n, x)
             size = mp.hypot(mp.besselj(n, x), mp.bessely(n, x)) if (
                 name[-1] in "jy" and x > n) else abs(right)  # type: ignore[arg-type]
-            errors.append(float(abs(getattr(floats, name)(n, x) - right) / size) * 2.0**53)
+            value = getattr(floats, name)(*(n, x)[-len(TABLE[name].parameters):])
+            errors.append(float(abs(value - right) / size) * 2.0**53)
     assert max(errors) <= UNITS[name]
     assert sorted(errors)[125] <= 4.0
 
