@@ -177,8 +177,8 @@ class RunResults:
         self._seed = seed
         self._journal = journal
         self._earlier = earlier
-        # Answers that need not be checked, by student and problem: text, file, line.
-        self._known: dict[tuple[str, str], tuple[str, str | None, int | None]] = {}
+        # Answers that need not be checked, by student and problem: text, file, line, doubt.
+        self._known: dict[tuple[str, str], tuple[str, str | None, int | None, str | None]] = {}
         self.checked = self.reused = 0
 
     def check(self, answers: Iterable[Answer], options: RunOptions) -> None:
@@ -191,7 +191,7 @@ class RunResults:
     def _new(self, answers: Iterable[Answer]) -> Iterator[Answer]:
         """Yield the answers that must be checked."""
         for answer in answers:
-            place = answer.answer, answer.file, answer.line
+            place = answer.answer, answer.file, answer.line, answer.doubt
             if not answer.answer.strip() and answer.fault is None:
                 self._known[answer.student, answer.problem] = place
             elif answer.fault is None and self._old(answer.student, answer.problem, *place):
@@ -200,15 +200,18 @@ class RunResults:
             else:
                 yield answer
 
-    def _old(self, student: str, problem: str, answer: str, file: str | None, line: int | None
-             ) -> Result | None:
-        return (self._journal.find(student, problem, answer, file, line)
-                or self._earlier.find(student, problem, answer, file, line))
+    def _old(self, student: str, problem: str, answer: str, file: str | None, line: int | None,
+             doubt: str | None) -> Result | None:
+        found = (self._journal.find(student, problem, answer, file, line)
+                 or self._earlier.find(student, problem, answer, file, line))
+        if found is not None:
+            found.doubt = doubt
+        return found
 
     def _note(self, outcomes: list[tuple[Answer, dict[str, Any]]]) -> None:
         for answer, outcome in outcomes:
             one = result(self._sheet, self._sheet[answer.problem], answer.student, answer.answer,
-                         outcome, self._seed, answer.file, answer.line)
+                         outcome, self._seed, answer.file, answer.line, answer.doubt)
             self._journal.append(answer.student, answer.problem, line(one))
         self._journal.flush()
         self.checked += len(outcomes)

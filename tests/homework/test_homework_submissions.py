@@ -30,6 +30,9 @@ from gradcli.homework.handed_in.records import (
     read_bytes,
 )
 from gradcli.homework.handed_in.texts import csv_answers, json_answers, plain
+from gradcli.homework.marking.marks import waits
+from gradcli.homework.marking.results import OutputFolder, read_results
+from gradcli.homework.run import RunOptions, run
 from gradcli.homework.sheets.cells import records
 from gradcli.homework.sheets.formats import parse
 from gradcli.homework.sheets.sheet import Sheet
@@ -681,3 +684,23 @@ def test_an_empty_answer_in_a_later_file_takes_none_back(tmp_path: Path, sheet: 
     found = open_submissions(str(tmp_path), sheet)
     assert given_answers(found) == {"ann": {"1a": "x", "2": "y"}}
     assert [(n.about, n.file) for n in all_notes(found)] == [("repeated", "ann/b.txt")]
+
+
+# --- what no problem claims -----------------------------------------------------------------------
+
+@pytest.mark.parametrize(("name", "text"), [
+    ("answers.txt", "1a: 2x\n7: 3x\n2: x\n"), ("hw.json", '{"1a": "2x", "7": "3x", "2": "x"}'),
+    ("hw.csv", "problem,answer\n1a,2x\n7,3x\n2,x\n")])
+def test_what_no_problem_claims_waits_for_a_person(tmp_path: Path, sheet: Sheet, name: str,
+                                                   text: str) -> None:
+    write(tmp_path, {f"in/ann/{name}": text})
+    out = OutputFolder(str(tmp_path / "out"))
+    for _ in range(2):      # checked, then taken from the results
+        run(sheet, open_submissions(str(tmp_path / "in"), sheet), None, out, RunOptions())
+        found = {one.problem: one for one in read_results(str(tmp_path / "out/results.ndjson"))}
+        why = {id: waits(sheet[id], one) for id, one in found.items()}
+        assert why == {"1a": None, "1b": "unreadable", "2": "not all claimed", "3": "unreadable"}
+        assert "`3x` is answered" in (found["1b"].message or "")
+        assert "`3x` is answered" in (found["2"].doubt or "")
+        review = (tmp_path / "out/review.csv").read_text(encoding="utf-8")
+        assert review.count("`3x` is answered") == 3

@@ -10,7 +10,7 @@ import os
 import re
 
 from gradcli.base.errors import Diagnostic, GradcliError, Source
-from gradcli.homework.handed_in.folder import answers
+from gradcli.homework.handed_in.folder import answers, doubts
 from gradcli.homework.handed_in.records import (
     Ids,
     InputNote,
@@ -231,10 +231,10 @@ class ClassAnswers:
                      in parsed.answers.items()}
             digest = hashlib.sha256(json.dumps(sorted(
                 [(id, answer) for id, (answer, _) in parsed.answers.items()])).encode())
-            return Submission(
-                student, answers(student.id, self._ids, given), [self.file],
-                [InputNote(about, message, self.file, line, student.id)
-                 for about, message, line in parsed.notes], digest.hexdigest())
+            notes = [InputNote(about, message, self.file, line, student.id)
+                     for about, message, line in parsed.notes]
+            return Submission(student, answers(student.id, self._ids, given, doubts(notes)),
+                              [self.file], notes, digest.hexdigest())
 
         return Submissions([self.found[id][0] for id in ordered], read, self.notes)
 

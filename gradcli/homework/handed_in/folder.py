@@ -10,6 +10,7 @@ import stat
 from gradcli.base.errors import Diagnostic, GradcliError, Source
 from gradcli.homework.handed_in import texts
 from gradcli.homework.handed_in.records import (
+    DOUBTS,
     Answer,
     ClassTable,
     Ids,
@@ -256,8 +257,10 @@ def _read(root: str, ids: Ids, theirs: StudentFiles, follow: bool) -> Submission
         files.append(shown)
         if remark:
             notes.append(InputNote("encoding", remark, shown, student=theirs.student.id))
-        notes += [InputNote(about, message, shown, line, theirs.student.id)
-                  for about, message, line in parsed.notes]
+        told = [InputNote(about, message, shown, line, theirs.student.id)
+                for about, message, line in parsed.notes]
+        notes += told
+        faults += doubts(told)
         for id, (answer, line) in parsed.answers.items():
             before = found.get(id, ("", None, ""))
             if before[0]:
@@ -274,23 +277,28 @@ def answers(student: str, ids: Ids, found: Mapping[str, tuple[str, int | None, s
             faults: Sequence[tuple[str, str]] = ()) -> list[Answer]:
     """Return one answer for each problem, in the order of the sheet.
 
-    It is blank where there is none, but faulty if a file could not be read, since the answer may
-    have been in it.
+    It is blank where there is none, but faulty if something was handed in that no problem claims,
+    since the answer may have been in it.
 
-    found: problem id to (answer, line, file). faults: (file, reason) of files that could not be
-    read.
+    found: problem id to (answer, line, file). faults: (file, reason) of what is read for no
+    problem.
     """
+    more = f" ({len(faults) - 1:,} more in notes.csv)" if faults[1:] else ""
+    doubt = f"{faults[0][0]} {faults[0][1]}{more}" if faults else None
     made = []
     for id in ids.all:
-        if id in found and (found[id][0] or not faults):
-            answer, line, file = found[id]
-            made.append(Answer(student, id, answer, file, line))
-        elif faults:
-            file, fault = faults[0]
-            made.append(Answer(student, id, "", file, None, f"{file} {fault}"))
+        answer, line, file = found.get(id, ("", None, None))
+        if answer or doubt is None:
+            made.append(Answer(student, id, answer, file, line, doubt=doubt))
         else:
-            made.append(Answer(student, id, ""))
+            made.append(Answer(student, id, "", faults[0][0], None, doubt))
     return made
+
+
+def doubts(notes: Iterable[InputNote]) -> list[tuple[str, str]]:
+    """Return (file, reason) of the notes on what may be an answer, for `answers`."""
+    return [(note.file or "", f"line {note.line}: {note.message}" if note.line else note.message)
+            for note in notes if note.about in DOUBTS]
 
 
 def _readable(theirs: StudentFiles, notes: list[InputNote]) -> list[str]:

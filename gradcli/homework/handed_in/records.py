@@ -21,19 +21,21 @@ class Answer:
     """A student's answer to a problem; "" is no answer.
 
     file, line: its location, if that is known. fault: why it could not be read, though something
-    was handed in.
+    was handed in. doubt: what else was handed in that no problem claims.
     """
 
-    __slots__ = ("answer", "fault", "file", "line", "problem", "student")
+    __slots__ = ("answer", "doubt", "fault", "file", "line", "problem", "student")
 
     def __init__(self, student: str, problem: str, answer: str, file: str | None = None,
-                 line: int | None = None, fault: str | None = None) -> None:
+                 line: int | None = None, fault: str | None = None, doubt: str | None = None
+                 ) -> None:
         self.student = student
         self.problem = problem
         self.answer = answer
         self.file = file
         self.line = line
         self.fault = fault
+        self.doubt = doubt
 
     def __repr__(self) -> str:
         return f"Answer({self.student!r}, {self.problem!r}, {self.answer!r})"
@@ -43,9 +45,9 @@ class InputNote:
     """A remark on input that was passed over, or read differently than it looks.
 
     about: "skipped" (a file or line that is not read), "unknown" (an id that the sheet has not),
-    "repeated" (an id with several answers), "unreadable", "encoding", "student" (the owner of a
-    file), "joined" (a line taken for the rest of the answer above), "override" (of an earlier
-    answer).
+    "unclaimed" (what may be an answer, but to which problem?), "repeated" (an id with several
+    answers), "unreadable", "encoding", "student" (the owner of a file), "joined" (a line taken for
+    the rest of the answer above), "override" (of an earlier answer).
     """
 
     __slots__ = ("about", "file", "line", "message", "student")
@@ -99,6 +101,10 @@ class Submissions:
 
     def __iter__(self) -> Iterator[Submission]:
         return map(self._read, range(len(self.students)))
+
+
+# Notes on what may be an answer: one that is not right waits for a person.
+DOUBTS = ("unclaimed", "unknown")
 
 
 class Unreadable(Exception):

@@ -162,7 +162,7 @@ class Review:
         self.count += reason is not None
         texts = (result.student, result.problem, reason or "overridden", result.verdict,
                  result.answer, result.read_as, result.mistake, result.confidence,
-                 result.message)
+                 "; ".join([*filter(None, (result.message, result.doubt))]))
         automatic = given["automatic"] if given else result.score
         self._writer.writerow([
             *[cell(text, self._raw) for text in texts], number(automatic),
@@ -247,7 +247,8 @@ def _verdict(problem: Problem, result: Result) -> str:
         return "accepted in part" if result.score else "not accepted"
     if counts == WAITING and result.verdict != "unreadable":
         # A wrong answer whose mistake is not sure is still a wrong answer.
-        return WORDS["wrong"] if result.verdict == "wrong" else LOOKED_AT
+        sure = result.verdict == "wrong" and result.doubt is None
+        return WORDS["wrong"] if sure else LOOKED_AT
     return WORDS["blank"] if counts == BLANK else WORDS[result.verdict]
 
 
@@ -270,12 +271,14 @@ FINER = PLACES + 3      # and of one score: three times two thirds are two
 
 
 def result(sheet: Sheet, problem: Problem, student: str, answer: str, checked: Mapping[str, Any],
-           seed: int | str = 0, file: str | None = None, line: int | None = None) -> Result:
+           seed: int | str = 0, file: str | None = None, line: int | None = None,
+           doubt: str | None = None) -> Result:
     """Return the marked result of an answer that was checked.
 
     checked: the result of `homework.check`.
     seed: of the points.
     file, line: the location of the answer.
+    doubt: what else was handed in that no problem claims.
     """
     return Result({
         "schema": SCHEMA, "tool": TOOL, "sheet": sheet.id, "sheet_hash": sheet.hash,
@@ -286,7 +289,7 @@ def result(sheet: Sheet, problem: Problem, student: str, answer: str, checked: M
         "confidence": checked.get("confidence"), "message": checked.get("message"),
         "witness": checked.get("witness"), "points": checked.get("points"), "seed": seed,
         "file": file, "line": line, "override": None, "fingerprint": checked.get("fingerprint"),
-        "hint": checked.get("hint"), "ms": checked.get("ms")})
+        "hint": checked.get("hint"), "doubt": doubt, "ms": checked.get("ms")})
 
 
 def score(problem: Problem, checked: Mapping[str, Any]) -> float:
@@ -332,6 +335,8 @@ def waits(problem: Problem, result: Result) -> str | None:
         return "domain"
     if result.verdict == "wrong" and result.confidence == "low" and _in_doubt(problem, result):
         return "low confidence"
+    if result.doubt is not None and result.score < result.max:
+        return "not all claimed"
     return None
 
 

@@ -118,7 +118,9 @@ KEYS: dict[str, tuple[type, ...]] = {
     "max": NUMBER, "mistake": (str, NONE), "also": (list,), "confidence": (str, NONE),
     "message": (str, NONE), "witness": (dict, NONE), "points": (dict, NONE), "seed": (int, str),
     "file": (str, NONE), "line": (int, NONE), "override": (dict, NONE),
-    "fingerprint": (str, NONE), "hint": (str, NONE), "ms": (int, float, NONE)}
+    "fingerprint": (str, NONE), "hint": (str, NONE), "doubt": (str, NONE),
+    "ms": (int, float, NONE)}
+LATER = {"doubt": None}     # keys that older files do not have
 OVERRIDE: dict[str, tuple[type, ...]] = {
     "score": (int, float, NONE), "comment": TEXT, "automatic": NUMBER}
 
@@ -140,10 +142,11 @@ class Result:
         without it.
     fingerprint: equal for answers that are numerically equal.
     hint: the sentence about the mistake, without the values that `message` names too.
+    doubt: what else the student handed in that no problem claims.
     ms: the time that the check took, the one field that differs from run to run.
     """
 
-    __slots__ = ("also", "answer", "confidence", "file", "fingerprint", "hint", "line", "max",
+    __slots__ = ("also", "answer", "confidence", "doubt", "file", "fingerprint", "hint", "line", "max",
                  "message", "mistake", "ms", "override", "points", "problem", "read_as", "schema",
                  "score", "seed", "sheet", "sheet_hash", "student", "tool", "verdict", "witness")
 
@@ -170,6 +173,7 @@ class Result:
     override: dict[str, Any] | None
     fingerprint: str | None
     hint: str | None
+    doubt: str | None
     ms: float | None
 
     def __init__(self, fields: dict[str, Any]) -> None:
@@ -193,7 +197,7 @@ def blank(sheet: Sheet, problem: Problem, student: str, seed: int | str = 0) -> 
         "verdict": "blank", "score": 0.0, "max": float(problem.points), "mistake": None,
         "also": [], "confidence": None, "message": None, "witness": None, "points": None,
         "seed": seed, "file": None, "line": None, "override": None, "fingerprint": None,
-        "hint": None, "ms": None})
+        "hint": None, "doubt": None, "ms": None})
 
 
 def in_order(sheet: Sheet, results: Iterable[Result]) -> list[Result]:
@@ -262,6 +266,7 @@ def parse(raw: bytes, path: str, number: int) -> Result:
         raise _bad("the line is not a JSON object of a result", text, path, number) from None
     if not isinstance(fields, dict):
         raise _bad("the line is not a JSON object", text, path, number)
+    fields = {**LATER, **fields}
     wrong = _wrong(fields)
     if wrong:
         key, message = wrong

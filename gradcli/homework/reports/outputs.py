@@ -296,6 +296,7 @@ def _text(element: ElementTree.Element) -> str:
 NOTES = "notes.csv"
 NOTE_COLUMNS = ("about", "student_id", "file", "line", "message")
 WORDS = {"skipped": "passed over", "unknown": "answer* to no problem of the sheet",
+         "unclaimed": "line* that no problem claims",
          "repeated": "answered twice", "unreadable": "file* that cannot be read",
          "encoding": "file* not in UTF-8", "student": "about whose a file is",
          "override": "override* that count nothing",
