@@ -146,9 +146,10 @@ class Result:
     ms: the time that the check took, the one field that differs from run to run.
     """
 
-    __slots__ = ("also", "answer", "confidence", "doubt", "file", "fingerprint", "hint", "line", "max",
-                 "message", "mistake", "ms", "override", "points", "problem", "read_as", "schema",
-                 "score", "seed", "sheet", "sheet_hash", "student", "tool", "verdict", "witness")
+    __slots__ = ("also", "answer", "confidence", "doubt", "file", "fingerprint", "hint", "line",
+                 "max", "message", "mistake", "ms", "override", "points", "problem", "read_as",
+                 "schema", "score", "seed", "sheet", "sheet_hash", "student", "tool", "verdict",
+                 "witness")
 
     schema: int
     tool: str
