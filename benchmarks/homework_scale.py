@@ -1,6 +1,6 @@
 """A large class: 1,000 students answer 100 problems each, checked by `gradcli hw run` on two cores.
 
-    python benchmarks/homework_scale.py [--students N] [--jobs N] [--write]
+    python benchmarks/homework_scale.py [--students N] [--jobs N] [--wrong SHARE] [--write]
 
 The answers are made of those of tests/data/homework, the same each time: three in five are right, a
 third is wrong, some are blank or cannot be read. Half of them are typed as somebody else types
@@ -12,6 +12,7 @@ counts as resident, summed over the processes (what they share counts once) ten 
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import os
 import random
@@ -76,7 +77,14 @@ def answer(pairs: list[Pair], draw: random.Random) -> str:
         return draw.choice(UNREADABLE)
     wanted = "correct" if share < 0.67 else "wrong"
     text = str(draw.choice([pair for pair in pairs if pair["verdict"] == wanted])["answer"])
-    if draw.random() < 0.5 or "=" in text:
+    return text if draw.random() < 0.5 else varied({**pairs[0], "answer": text, "verdict": wanted},
+                                                   draw)
+
+
+def varied(pair: Pair, draw: random.Random) -> str:
+    """An answer as somebody types it in another way."""
+    text, wanted, pairs = str(pair["answer"]), pair["verdict"], [pair]
+    if "=" in text:
         return text
     way = draw.randrange(5)
     if way == 0:
@@ -92,16 +100,51 @@ def answer(pairs: list[Pair], draw: random.Random) -> str:
     return f"{text} "
 
 
-def write(folder: Path, students: int) -> tuple[int, int]:
+RANKS, EXPONENT = 600, 1.0
+"""Different answers of each verdict that students may choose from, and how the share of one falls
+with its rank: of 100,000 answers some 16,000 are different.
+"""
+
+
+class Repeated:
+    """Answers to a problem that repeat as in a class, by Zipf: the second most frequent of a
+    verdict is half as frequent as the first one, the third a third.
+    """
+
+    def __init__(self, pairs: list[Pair], wrong: float) -> None:
+        draw = random.Random(len(pairs[0]["function"]))
+        self.wrong = wrong
+        self.texts = {}
+        for verdict in ("correct", "wrong"):
+            own = [pair for pair in pairs if pair["verdict"] == verdict]
+            texts = dict.fromkeys(str(pair["answer"]) for pair in own)
+            for _ in range(4 * RANKS):
+                if len(texts) < RANKS:
+                    texts[varied(draw.choice(own), draw)] = None
+            self.texts[verdict] = list(texts)
+        self.weights = {verdict: list(itertools.accumulate(
+            (k + 1) ** -EXPONENT for k in range(len(texts)))) for verdict, texts
+            in self.texts.items()}
+
+    def answer(self, draw: random.Random) -> str:
+        share = draw.random()
+        if share < 0.04:
+            return "" if share < 0.02 else draw.choice(UNREADABLE)
+        verdict = "wrong" if share < 0.04 + self.wrong else "correct"
+        return draw.choices(self.texts[verdict], cum_weights=self.weights[verdict])[0]
+
+
+def write(folder: Path, students: int, wrong: float | None) -> tuple[int, int]:
     """The sheet and the answers; how many answers, and how many different ones."""
     asked = problems()
+    repeated = [Repeated(pairs, wrong) for pairs in asked] if wrong is not None else []
     (folder / "sheet.toml").write_text(sheet(asked), encoding="utf-8")
     draw = random.Random(20261122)
     different: set[tuple[int, str]] = set()
     for k in range(students):
         home = folder / "submissions" / f"s{k:04d}"
         home.mkdir(parents=True)
-        typed = [answer(pairs, draw) for pairs in asked]
+        typed = [one.answer(draw) for one in repeated] or [answer(pairs, draw) for pairs in asked]
         different.update(enumerate(typed))
         (home / "answers.txt").write_text(
             "".join(f"p{n}: {text}\n" for n, text in enumerate(typed, 1)), encoding="utf-8")
@@ -158,10 +201,10 @@ def watched(argv: list[str]) -> tuple[float, float, float]:
     return seconds, together, largest
 
 
-def measured(students: int, jobs: int) -> str:
+def measured(students: int, jobs: int, wrong: float | None) -> str:
     folder = Path(tempfile.mkdtemp(prefix="gradcli-class-"))
     try:
-        count, different = write(folder, students)
+        count, different = write(folder, students, wrong)
         argv = [sys.executable, "-m", "gradcli", "hw", "run", str(folder / "sheet.toml"),
                 str(folder / "submissions"), "-o", str(folder / "results"), "-j", str(jobs),
                 "--format", "plain"]
@@ -189,9 +232,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--students", type=int, default=1000, help="(default 1000)")
     parser.add_argument("--jobs", type=int, default=2, help="(default 2)")
+    parser.add_argument("--wrong", type=float, help="the share of wrong answers; drawn by Zipf")
     parser.add_argument("--write", action="store_true", help="into benchmarks/results.md, too")
     given = parser.parse_args()
-    text = measured(given.students, given.jobs)
+    text = measured(given.students, given.jobs, given.wrong)
     print(text)
     if given.write:
         report.write_section(ROOT / "benchmarks" / "results.md", TITLE, text)

@@ -19,7 +19,11 @@ if TYPE_CHECKING:
 
     from gradcli.homework.checking.prepared import PreparedProblem
 
+    Asked = tuple[dict[str, Any], str]
+
 SCHEMA = 1
+MAX_LINE = 1024 * 1024
+"""Bytes of a line; the rest of a longer one is read over."""
 KEPT = 32
 """So many problems are kept with their right answers."""
 # The order of the keys, and all there are.
@@ -27,34 +31,72 @@ KEYS = ("verdict", "mistake", "also", "confidence", "message", "read_as", "alter
         "points", "score", "ms")
 
 
-class Checker:
-    """A checker of lines.
+class Line:
+    """A line: a problem and an answer to it.
 
-    defaults: fields of the problems that do not give them; name: of the file or stream.
+    number: from 1. id: as it came. fields: of the problem. wrong: what is wrong with the line, None
+    if nothing is.
     """
 
-    __slots__ = ("_defaults", "_kept", "_seed", "name")
+    __slots__ = ("answer", "fields", "id", "number", "raw", "wrong")
 
-    def __init__(self, defaults: Mapping[str, Any], seed: int | str, name: str) -> None:
+    def __init__(self, number: int, raw: bytes) -> None:
+        self.number = number
+        self.raw = raw
+        self.id: Any = None
+        self.fields: dict[str, Any] = {}
+        self.answer = ""
+        self.wrong: GradcliError | None = None
+        try:
+            if len(raw) > MAX_LINE:
+                raise error("E0709", f"the line is longer than {MAX_LINE // 1024 ** 2} MiB",
+                            help="write one object on each line")
+            self.fields = _loaded(_decoded(raw))
+            self.id = self.fields.pop("id", None)
+            self.answer = _answer(self.fields).strip()
+        except GradcliError as problem:
+            self.wrong = problem
+
+    def asked(self) -> Asked | None:
+        """Return the problem and the answer, which tell the result; None for a wrong line."""
+        return None if self.wrong is not None else (self.fields, self.answer)
+
+    def told(self, found: dict[str, Any] | GradcliError | None, name: str) -> dict[str, Any]:
+        """Return the object for the line. found: what was found for `asked()`; name: of the file.
+        """
+        wrong = found if isinstance(found, GradcliError) else self.wrong
+        if wrong is not None:
+            text = "" if len(self.raw) > MAX_LINE else self.raw.decode("utf-8", "replace")
+            return failed(wrong, self.id, text, self.number, name)
+        assert isinstance(found, dict)
+        return {"schema": SCHEMA, "id": self.id, **found}
+
+
+class Checker:
+    """A checker of what lines ask. defaults: fields of the problems that do not give them."""
+
+    __slots__ = ("_defaults", "_kept", "_seed")
+
+    def __init__(self, defaults: Mapping[str, Any], seed: int | str) -> None:
         self._defaults = defaults
         self._seed = seed
-        self.name = name
         self._kept: dict[str, PreparedProblem | GradcliError] = {}
 
-    def answer(self, raw: bytes, number: int) -> tuple[dict[str, Any], bool]:
-        """Return the object for a line, and whether the answer is right; number: from 1."""
-        id = None
-        text = ""
+    def __call__(self, asked: Asked | None) -> tuple[dict[str, Any] | GradcliError | None, bool]:
+        """Return the result, or what is wrong with the problem, and whether the answer is right."""
+        if asked is None:
+            return None, False
+        fields, answer = asked
         try:
-            text = _decoded(raw)
-            fields = _loaded(text)
-            id = fields.pop("id", None)
-            answer = _answer(fields)
             ready = self._prepared(fields)
-        except GradcliError as problem:
-            return failed(problem, id, text, number, self.name), False
-        found = checked(ready, answer)
-        return {"schema": SCHEMA, "id": id, **found}, right(found, ready.problem.domain_policy)
+        except GradcliError as wrong:
+            return wrong, False
+        found, problem = checked(ready, answer), ready.problem
+        if problem.points != 1 or problem.credit:
+            from gradcli.homework.marking.marks import score
+
+            found["score"] = score(problem, found)
+        return found, right(found, problem.domain_policy)
 
     def _prepared(self, fields: dict[str, Any]) -> PreparedProblem:
         """Return the problem of these fields, ready; the least recently used one is dropped."""
@@ -120,7 +162,7 @@ def _loaded(text: str) -> dict[str, Any]:
 
     advice = 'write an object: {"id": 1, "function": "x^2", "wrt": "x", "answer": "2x"}'
     try:
-        fields = json.loads(text, parse_constant=_refused)
+        fields = json.loads(text, parse_constant=_refused, object_pairs_hook=_once)
     except json.JSONDecodeError as problem:
         raise error("E0709", f"the line is not JSON: {problem.msg[0].lower()}{problem.msg[1:]}",
                     (problem.pos, problem.pos + 1), help=advice) from None
@@ -135,6 +177,18 @@ def _loaded(text: str) -> dict[str, Any]:
 
 def _refused(name: str) -> None:
     raise ValueError(f"{name} is not a number in JSON")
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object. Raises E0709 for a key that stands in it twice."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        from collections import Counter
+
+        twice = Counter([key for key, _ in pairs]).most_common(1)[0][0]
+        raise error("E0709", f"`{twice:.40}` stands twice in one object",
+                    help="leave one of them out")
+    return found
 
 
 def _answer(fields: dict[str, Any]) -> str:

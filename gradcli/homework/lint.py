@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 # Points that are shown, and the share of points that should be usable.
 SHOWN = 3
 SHARE = 0.1
+# Other readings that are told, the most plausible ones.
 READINGS = 2
 VARIABLES = ("x", "y", "z", "t")
 
@@ -141,8 +142,11 @@ TOLD = ("student", "answer", "verdict", "score", "max", "mistake", "also", "conf
         "read_as", "witness", "points", "override", "file", "line")
 
 
-def explain(saved: SavedRun, student: str, problem: str) -> dict[str, Any]:
+def explain(saved: SavedRun, student: str, problem: str, readings: int | None = READINGS
+            ) -> dict[str, Any]:
     """Return the result of `hw explain` as plain data.
+
+    readings: so many others are listed; None: all.
 
     Raises E0742 and E0743 where there is no such student or problem.
     """
@@ -163,7 +167,8 @@ def explain(saved: SavedRun, student: str, problem: str) -> dict[str, Any]:
                     "read_as": prepared.reference.reading.read_as,
                     "wrt": list(prepared.reference.wrt), "order": asked.order, "at": asked.at,
                     "direction": list(asked.direction)},
-        **{key: getattr(found, key) for key in TOLD}, "alternatives": again["alternatives"]}
+        **{key: getattr(found, key) for key in TOLD},
+        "alternatives": again["alternatives"][:readings]}
 
 
 def _result(saved: SavedRun, student: str, problem: str) -> Result | None:

@@ -448,13 +448,74 @@ def test_many_lines_share_a_problem(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(checking, "prepare", counted)
     monkeypatch.setattr(check, "_checkers", {})
-    text = "".join([line(id=k, function=f"x^{k % 3 + 2}", wrt="x", answer="2x") for k in range(90)])
+    text = "".join([line(id=k, function=f"x^{k % 3 + 2}", wrt="x", answer=f"{k}x")
+                    for k in range(90)])
     assert len(batch(text)[1]) == 90
     assert sorted(calls) == ["x^2", "x^3", "x^4"]
     calls.clear()
-    text = "".join([line(id=k, function=f"x^2 + {k % 40}", answer="2x") for k in range(80)])
+    text = "".join([line(id=k, function=f"x^2 + {k % 40}", answer=f"2x + {k} - {k}")
+                    for k in range(80)])
     assert batch(text)[0] == 0
     assert len(calls) == 80         # forty take turns, and thirty-two are kept
+
+
+def test_the_same_answer_is_checked_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever its id and the blanks around it; what differs by line stays the line's own."""
+    calls = []
+    plain = lines.checked
+
+    def counted(ready: Any, answer: str) -> dict[str, Any]:
+        calls.append(answer)
+        return plain(ready, answer)
+
+    monkeypatch.setattr(lines, "checked", counted)
+    fields = [{**RIGHT, "id": 0}, {**WRONG, "id": 1}, {**RIGHT, "answer": f" {RIGHT['answer']} "},
+              {"function": "x^2 +", "answer": "2x"}, {**WRONG, "id": 4}, {"answer": "2x"},
+              {"function": "x^2 +", "answer": "2x", "id": [5]}]
+    status, found = batch("".join([line(**one) for one in fields]) + "{\n")
+    assert status == 3
+    assert [one["id"] for one in found] == [0, 1, None, None, 4, None, [5], None]
+    assert [one.get("verdict") for one in found] == [
+        "correct", "wrong", "correct", None, "wrong", None, None, None]
+    assert [one["error"]["line"] for one in found if "error" in one] == [4, 6, 7, 8]
+    assert calls == [RIGHT["answer"], WRONG["answer"]]
+
+
+def test_points_and_credit_count_in_the_score() -> None:
+    wrong = {"function": "sin(x^2)", "answer": "cos(x^2)"}
+    for fields, score in (({}, 0), ({"points": 4}, 0), ({"points": 4, "answer": "2x cos(x^2)"}, 4),
+                          ({"points": 4, "credit": {"missing_chain_factor": 0.5}}, 2),
+                          ({"credit": {"missing_chain_factor": 0.25}}, 0.25),
+                          ({"credit": {"sign_error": 0.25}}, 0)):
+        assert batch(line(**{**wrong, **fields}))[1][0]["score"] == score, fields
+
+
+def test_nothing_is_said_twice() -> None:
+    """The last of two values is as wrong as the first, and no reason to drop one of them."""
+    text = '{"function": "x^2", "answer": "2x", "answer": "3x"}\n{"function": "x", "at": {"x": 1,' \
+           ' "x": 2}, "answer": "1"}\n'
+    assert [one["error"]["message"] for one in batch(text)[1]] == [
+        "`answer` stands twice in one object", "`x` stands twice in one object"]
+    for option, field in (("--at=x=1,x=2", "at"), ("--wrt=x,x", "wrt"), ("--domain=x=0:1,x=2:3",
+                          "domain"), ("--parameters=a,b,a", "parameters")):
+        status, out, err = in_process(["check", "x^2 + a + b", "2x", option])
+        assert (status, out) == (3, ""), option
+        assert f"`{field}` gives `{'a' if field == 'parameters' else 'x'}` twice" in err
+        assert f"--{field}:1:1" in err
+
+
+@pytest.mark.parametrize(("options", "place"), [
+    (["x^2", "--at=z=1"], "--at:1:1"), (["x^2", "--domain=z=0:1"], "--domain:1:1"),
+    (["x y", "--wrt=x,y", "--direction=1,2,3"], "--direction:1:1"),
+    (["x y", "--wrt=x,y", "--direction=0,0"], "--direction:1:1"),
+    (["x^2 = 4", "--wrt=x", "--dependent=y"], "--dependent:1:1"),
+    (["x^2 + y^2 = 25", "--wrt=x", "--dependent=y", "--at=x=3"], "--at:1:1"),
+    (["x^2 + y^2 = 25", "--wrt=x", "--dependent=y", "--at=x=3,y=9"], "--at:1:1"),
+    (["1/x", "--at=x=0", "--kind=value"], "--at:1:1"), (["x^2 +"], "function:1:5")])
+def test_the_option_that_is_wrong_is_marked(options: list[str], place: str) -> None:
+    status, _, err = in_process(["check", options[0], "2x", *options[1:]])
+    assert status == 3
+    assert place in err
 
 
 def test_lines_as_editors_write_them() -> None:

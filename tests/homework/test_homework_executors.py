@@ -162,6 +162,35 @@ def test_threads_with_processes() -> None:
         assert ran(executor, BATCHES) == EXPECTED
 
 
+def test_items_that_are_alike_share_an_outcome() -> None:
+    """Whoever does them; whatever became of the first; and no more are kept than told."""
+    told = [["a", "A", "b"], ["EXIT", "a"], [], ["exit", "B", "b"]]
+    expected = [(batch, [(False, DIED) if item in ("EXIT", "exit") else (True, f"p{item.lower()}")
+                         for item in batch]) for batch in told]
+    with guards(2) as executor:
+        found: list[tuple[Batch, list[tuple[bool, Any]]]] = []
+        alike = Job(make, "p", "p", str.lower, str.lower)
+        for part in (told[:2], told[2:]):
+            run_batches(executor, 2, alike, part, lambda b, o: found.append((b, o)))
+    assert found == expected
+    done: list[str] = []
+
+    def counted(payload: str) -> Any:
+        return done.append
+
+    for kept, count in ((100, 3), (2, 5), (1, 7)):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(batches, "OUTCOMES", kept)
+            done.clear()
+            run_batches(None, 1, Job(counted, "", "", str, str), [
+                [*"ab"], [*"ab"], ["c"], [*"ab"], ["c"]], lambda *_: None)
+            assert len(done) == count
+            patch.setattr(batches, "CHARACTERS", 2)
+            done.clear()
+            run_batches(None, 1, Job(counted, "", "", str, str), [["abc"]] * 2, lambda *_: None)
+            assert len(done) == 2
+
+
 def test_any_executor() -> None:
     with ProcessPoolExecutor(2) as executor:
         assert ran(executor, BATCHES) == EXPECTED
@@ -381,7 +410,7 @@ def test_what_is_wrong_with_problems_has_its_place_in_the_sheet() -> None:
         start, end = one.span
         places.append(text.count("\n", 0, start) + 1)
         assert end > start
-    assert places == [6, 13]
+    assert places == [6, 14]    # the function, and `at` with a letter that it has not
     with pool(2, None, guarded=True) as (executor, workers), pytest.raises(GradcliError) as again:
         verdicts(broken, [Answer("s", "1", "x")], executor=executor, workers=workers)
     assert [one.span for one in again.value.diagnostics] == [

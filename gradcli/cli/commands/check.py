@@ -10,12 +10,21 @@ from __future__ import annotations
 import gc
 from contextlib import ExitStack, contextmanager, nullcontext
 
-from gradcli.base.errors import Diagnostic, GradcliError, Source, decode, error, listed
+from gradcli.base.errors import Diagnostic, GradcliError, Source, decode, listed
 from gradcli.cli.commands.output import Destination, complain
 from gradcli.cli.environment import BAD_INPUT, OK, WRONG, write
 from gradcli.homework.checking.fields import from_fields, in_options
 from gradcli.homework.checking.problem import DEFAULTS
-from gradcli.homework.lines import KEYS, SCHEMA, Checker, failed, right, undecided, unreadable
+from gradcli.homework.lines import (
+    KEYS,
+    MAX_LINE,
+    SCHEMA,
+    Checker,
+    Line,
+    right,
+    undecided,
+    unreadable,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,9 +35,8 @@ if TYPE_CHECKING:
     from gradcli.cli.options.homework import CheckOptions, HomeworkOptions
     from gradcli.homework.checking.prepared import PreparedProblem
 
-    Line = tuple[int, bytes]
-    # Fields of problems that do not say, the seed, and where the lines come from.
-    About = tuple[dict[str, Any], int | str, str]
+    # Fields of problems that do not say, and the seed.
+    About = tuple[dict[str, Any], int | str]
 
 
 MAX_ANSWER = 64 * 1024
@@ -97,11 +105,12 @@ def _prepared(options: CheckOptions) -> PreparedProblem:
 def located(problem: GradcliError, fields: dict[str, Any]) -> GradcliError:
     """Return the error with the option that it names as its place, and the function by default."""
     found = []
+    about = problem.about[1] if problem.about is not None else None
     for one in problem.diagnostics:
         source, span = one.source, one.span
         if source is None:
-            words = one.message.split("`")[1:2]
-            name = words[0] if words and words[0] in fields else "function"
+            words = (about, *one.message.split("`")[1:2])
+            name = next((word for word in words if word in fields), "function")
             text = str(fields.get(name, ""))
             source = Source(text, name if name == "function" else f"--{name.replace('_', '-')}")
             span = (0, len(text)) if span is None or name != "function" else span
@@ -112,8 +121,6 @@ def located(problem: GradcliError, fields: dict[str, Any]) -> GradcliError:
 
 
 CHUNK = 64 * 1024
-# No line is longer; the rest of one is read over.
-MAX_LINE = 1024 * 1024
 # Lines that another process gets at once: some tenth of a second of work.
 BLOCK = 200
 MARK = b"\xef\xbb\xbf"
@@ -127,23 +134,24 @@ def run_batch(options: CheckOptions, environment: Environment) -> int:
     gc.enable()     # a command that may run for hours is not one answer
     defaults = fields_of(options)
     _checked(defaults)
-    name = "<stdin>" if options.batch == "-" else options.batch
+    name = "<stdin>" if options.batch == "-" else options.batch or ""
     status = OK
     with ExitStack() as stack:
         stream = stack.enter_context(_opened(options, environment))
         put = stack.enter_context(_lines(options, environment))
         executor, workers = stack.enter_context(
             pool(options.jobs or 1, options.scheduler, guarded=True))
-        about = defaults, seed_of(options), name
+        about = defaults, seed_of(options)
 
         def tell(block: Sequence[Line], found: list[tuple[bool, Any]]) -> None:
             nonlocal status
             for line, (done, outcome) in zip(block, found, strict=True):
-                answer, means = outcome if done else (_given_up(line, outcome), WRONG)
+                result, is_right = outcome if done else (_given_up(outcome), False)
+                answer = line.told(result, name)
                 put(answer)
-                status = max(status, means)
+                status = max(status, BAD_INPUT if "error" in answer else OK if is_right else WRONG)
 
-        job = Job(answers, about, repr(about))
+        job = Job(checker, about, repr(about), Line.asked, lambda line: repr(line.asked()))
         source = blocks(stream)
         for first in source:
             run_batches(executor, workers, job, _until_pause(first, source), tell)
@@ -248,6 +256,7 @@ def blocks(stream: BinaryIO) -> Iterator[list[Line] | None]:
     """
     read = getattr(stream, "read1", stream.read)
     found: list[Line] = []
+    size = 0
     number = 1
     rest = b""
     while data := read(CHUNK):
@@ -256,20 +265,21 @@ def blocks(stream: BinaryIO) -> Iterator[list[Line] | None]:
             if number == 1:
                 line = line.removeprefix(MARK)
             if line.strip():
-                found.append((number, line))
+                found.append(Line(number, line))
+                size += len(line)
             number += 1
-            if len(found) == BLOCK:
+            if len(found) == BLOCK or size > MAX_LINE:
                 yield found
-                found = []
+                found, size = [], 0
         # One byte more than is allowed tells that it was too long.
         rest = rest[:MAX_LINE + 1]
         if not _has_more(stream):
             if found:
                 yield found
-                found = []
+                found, size = [], 0
             yield None
     if rest.strip():
-        found.append((number, rest.removeprefix(MARK) if number == 1 else rest))
+        found.append(Line(number, rest.removeprefix(MARK) if number == 1 else rest))
     if found:
         yield found
 
@@ -287,35 +297,15 @@ def _has_more(stream: BinaryIO) -> bool:
 _checkers: dict[str, Checker] = {}
 
 
-def answers(about: About) -> Callable[[Line], tuple[dict[str, Any], int]]:
-    """Return the function from a line to its object and the exit status that it means. Problems
-    stay prepared from one call to the next.
-    """
+def checker(about: About) -> Checker:
+    """Return what checks lines. Problems stay prepared from one call to the next."""
     key = repr(about)
     if key not in _checkers:
         _checkers.clear()
         _checkers[key] = Checker(*about)
-    checker = _checkers[key]
-
-    def of(line: Line) -> tuple[dict[str, Any], int]:
-        number, raw = line
-        if len(raw) > MAX_LINE:
-            too_long = error("E0709", f"the line is longer than {MAX_LINE // 1024 ** 2} MiB",
-                             help="write one object on each line")
-            return failed(too_long, None, "", number, checker.name), BAD_INPUT
-        answer, is_right = checker.answer(raw, number)
-        return answer, BAD_INPUT if "error" in answer else OK if is_right else WRONG
-
-    return of
+    return _checkers[key]
 
 
-def _given_up(line: Line, reason: str) -> dict[str, Any]:
-    """Return the object for an answer that no process could check."""
-    import json
-
-    try:
-        id = json.loads(line[1]).get("id")
-    except (ValueError, RecursionError, AttributeError):
-        id = None
-    return {"schema": SCHEMA, "id": id, **undecided(
-        f"it cannot be checked: {reason}: a person has to look at it")}
+def _given_up(reason: str) -> dict[str, Any]:
+    """Return the result for an answer that no process could check."""
+    return undecided(f"it cannot be checked: {reason}: a person has to look at it")

@@ -172,10 +172,11 @@ def diff(options: ClassOptions, environment: Environment) -> int:
 
 def explain(options: ClassOptions, environment: Environment) -> int:
     """Show one answer in full."""
+    from gradcli.homework.lint import READINGS
     from gradcli.homework.lint import explain as explained
 
-    _show(explained(SavedRun(options.results), options.student, options.problem), options,
-          environment)
+    _show(explained(SavedRun(options.results), options.student, options.problem,
+                    None if options.verbose else READINGS), options, environment)
     return OK
 
 

@@ -8,7 +8,7 @@ from gradcli.homework.checking.problem import DEFAULTS, Problem
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
     from gradcli.base.errors import Diagnostic
@@ -99,7 +99,15 @@ def _names(name: str, value: Any) -> tuple[str, ...]:
     for p in found:
         if not p.isidentifier():
             raise _wrong(name, "names, such as x or x,y", value)
+    _once(name, found)
     return found
+
+
+def _once(name: str, names: Sequence[str]) -> None:
+    """Raise E0703 for a name that is given twice."""
+    twice = next((n for k, n in enumerate(names) if n in names[:k]), None)
+    if twice is not None:
+        raise error("E0703", f"`{name}` gives `{twice}` twice", help="leave one of them out")
 
 
 def _texts(name: str, value: Any) -> tuple[str, ...]:
@@ -160,12 +168,18 @@ def _numbers(name: str, value: Any) -> tuple[float, ...]:
 
 def _point(name: str, value: Any) -> dict[str, float]:
     if isinstance(value, str):
-        value = dict(_assigned(name, part) for part in split(value))
+        value = _by_name(name, value)
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         return {"": finite_number(name, value)}  # of the only variable there is
     if not isinstance(value, dict):
         raise _wrong(name, "values by name", value)
     return {str(k): finite_number(name, v) for k, v in value.items()}
+
+
+def _by_name(name: str, text: str) -> dict[str, str]:
+    pairs = [_assigned(name, part) for part in split(text)]
+    _once(name, [key for key, _ in pairs])
+    return dict(pairs)
 
 
 def _assigned(name: str, part: str) -> tuple[str, str]:
@@ -177,7 +191,7 @@ def _assigned(name: str, part: str) -> tuple[str, str]:
 
 def _ranges(name: str, value: Any) -> dict[str, tuple[float, float]]:
     if isinstance(value, str):
-        value = dict(_assigned(name, part) for part in split(value))
+        value = _by_name(name, value)
     if not isinstance(value, dict):
         raise _wrong(name, "ranges by name", value)
     found = {}

@@ -165,9 +165,10 @@ def _check_direction(reference: Reference) -> None:
     direction = reference.problem.direction
     if len(direction) != len(reference.wrt):
         raise refused(f"the direction has {len(direction)} components for"
-                      f" {len(reference.wrt)} variables", "write one number a variable")
+                      f" {len(reference.wrt)} variables", "write one number a variable",
+                      "direction")
     if not hypot(*direction):
-        raise refused("the direction is 0", "write direction = [3, 4]")
+        raise refused("the direction is 0", "write direction = [3, 4]", "direction")
 
 
 def _length(reference: Reference) -> float:
@@ -215,7 +216,7 @@ def _check_dependent(reference: Reference) -> None:
     dependent = reference.problem.dependent
     if reference.formula.value(reference.quotient()[1]) == 0:
         raise refused(f"the equation does not depend on `{dependent}`",
-                      f"write an equation with {dependent}")
+                      f"write an equation with {dependent}", "dependent")
 
 
 def _implicit(reference: Reference, c: int, d: Differentiator) -> int:

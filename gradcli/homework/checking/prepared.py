@@ -298,13 +298,14 @@ def prepared_problem(problem: Problem, seed: object = 0, deadline: float = float
     unknown = [n for n in (*problem.at, *problem.domain) if n not in known]
     if unknown:
         raise error("E0704", f"the function does not depend on `{unknown[0]}`",
-                    help=f"its variables are {', '.join(known)}")
+                    help=f"its variables are {', '.join(known)}",
+                    about=("option", "at" if unknown[0] in problem.at else "domain"))
     if reference.constraint is not None and problem.at:
         missing = [n for n in (*reference.wrt, problem.dependent) if n not in problem.at]
         if missing:
             raise error("E0702", f"`at` gives `{missing[0]}` no value",
                         help=f"give {reference.wrt[0]} and {problem.dependent} at a point of the"
-                        " curve")
+                        " curve", about=("option", "at"))
         _check_on_curve(reference, problem)
     # A point such as pi/2 is not exact.
     errors: dict[str, Any] = {
@@ -401,7 +402,7 @@ def _check_on_curve(reference: Reference, problem: Problem) -> None:
     right = [t for t in texts if off({**problem.at, name: float(t)}) == 0]
     raise error("E0704", "`at` is not a point of the curve: " + (
         f"its two sides differ by {shown(left)}" if np.isfinite(left) else "it has no value there"),
-        help=f"give {name} the value {right[0]}" if right else None)
+        help=f"give {name} the value {right[0]}" if right else None, about=("option", "at"))
 
 
 def _curve(reference: Reference, problem: Problem, found: dict[str, Any],

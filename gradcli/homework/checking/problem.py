@@ -181,9 +181,9 @@ class Reference:
         return right
 
 
-def refused(message: str, help: str) -> GradcliError:
-    """Return the error of a function that has no answer of this kind."""
-    return error("E0704", message, help=help)
+def refused(message: str, help: str, field: str = "function") -> GradcliError:
+    """Return the error of a function that has no answer of this kind. field: what to correct."""
+    return error("E0704", message, help=help, about=("option", field))
 
 
 def slope(formula: Formula, node: int, name: str, order: int = 1) -> int:

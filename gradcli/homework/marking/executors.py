@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 # Answers in a batch: the first ones are small, so that all workers have something to do.
 SMALL, LARGE = 32, 300
 SMALL_ONES = 16
-# Results that are kept for answers that are typed again, as in a class they are.
-KEPT = 4096
 
 
 def prepared(sheet: Sheet, seed: int | str | None = None) -> dict[str, PreparedProblem]:
@@ -67,18 +65,12 @@ def checker(payload: tuple[str, str, int | str]) -> Callable[[AnswerText], Check
 
     text, name, seed = payload
     ready = prepared(parse(text, name), seed)
-    kept: dict[tuple[str, str], Checked] = {}
 
     def one(item: AnswerText) -> Checked:
         problem, answer, fault = item
         if fault is not None:
             return unchecked("unreadable", fault)
-        found = kept.get((problem, answer))
-        if found is None:
-            if len(kept) >= KEPT:
-                kept.clear()
-            found = kept[problem, answer] = check(ready[problem], answer)
-        return found
+        return check(ready[problem], answer)
 
     return one
 
@@ -111,11 +103,17 @@ def check_answers(sheet: Sheet, answers: Iterable[Answer],
             "undecided", f"{outcome}: a person has to look at it"))
             for answer, (good, outcome) in zip(batch, outcomes, strict=True)])
 
-    run_batches(executor, workers, Job(checker, payload, key, _sent), _batches(answers), tell)
+    job = Job(checker, payload, key, _sent, _alike)
+    run_batches(executor, workers, job, _batches(answers), tell)
 
 
 def _sent(answer: Answer) -> AnswerText:
-    return answer.problem, answer.answer, answer.fault
+    return answer.problem, answer.answer.strip(), answer.fault
+
+
+def _alike(answer: Answer) -> str:
+    """Return what answers have in common that are checked once: in a class most are typed again."""
+    return "\0".join([answer.problem, answer.fault or "", answer.answer.strip()])
 
 
 def _batches(answers: Iterable[Answer]) -> Iterator[list[Answer]]:
