@@ -42,7 +42,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import Any, TextIO
 
-    from gradcli.homework.handed_in.records import Answer, Roster, Student, Submission, Submissions
+    from gradcli.homework.handed_in.records import Answer, Student, Submission, Submissions
+    from gradcli.homework.handed_in.roster import Roster
     from gradcli.homework.marking.earlier import SavedRun
     from gradcli.homework.marking.overrides import Override
     from gradcli.homework.marking.results import OutputFolder, Result

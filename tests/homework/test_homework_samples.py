@@ -30,7 +30,7 @@ from transcripts import in_process, on_terminal, steps
 from gradcli.homework.check import check, prepare
 from gradcli.homework.checking.problem import DEFAULTS
 from gradcli.homework.handed_in.folder import open_folder
-from gradcli.homework.handed_in.records import open_roster
+from gradcli.homework.handed_in.roster import open_roster
 from gradcli.homework.mistakes.rules import RULES
 from gradcli.homework.sheets import formats
 from gradcli.homework.sheets.formats import open_sheet

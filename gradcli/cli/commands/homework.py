@@ -11,7 +11,7 @@ from gradcli.cli.commands.output import TERMINAL_DIGITS, Destination
 from gradcli.cli.environment import INTERRUPTED, OK, WRONG, write
 from gradcli.cli.options.homework import share
 from gradcli.homework.handed_in.class_tables import mapping, open_submissions
-from gradcli.homework.handed_in.records import open_roster
+from gradcli.homework.handed_in.roster import open_roster
 from gradcli.homework.marking.earlier import RESULTS, SavedRun
 from gradcli.homework.marking.marks import class_marks
 from gradcli.homework.marking.results import OutputFolder, read_results
@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 
     from gradcli.cli.environment import Environment
     from gradcli.cli.options.homework import ClassOptions
-    from gradcli.homework.handed_in.records import Roster, Submissions
+    from gradcli.homework.handed_in.records import Submissions
+    from gradcli.homework.handed_in.roster import Roster
     from gradcli.homework.marking.marks import Marks
     from gradcli.homework.run import RunSummary
     from gradcli.homework.sheets.sheet import Sheet

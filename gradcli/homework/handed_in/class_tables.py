@@ -4,39 +4,48 @@ each problem; or a row for each answer.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import re
 
 from gradcli.base.errors import Diagnostic, GradcliError, Source
-from gradcli.homework.handed_in.folder import answers, doubts
+from gradcli.homework.handed_in.class_answers import ClassAnswers
 from gradcli.homework.handed_in.records import (
+    CANVAS,
     Ids,
-    InputNote,
-    Parsed,
     Student,
-    Submission,
-    Submissions,
     Unreadable,
     decoded_text,
     fold,
     read_bytes,
     short,
 )
+from gradcli.homework.handed_in.roster import TITLES, described
 from gradcli.homework.handed_in.texts import JsonObject, typed
-from gradcli.homework.sheets.cells import STUDENT, columns, delimiter, fitted, folded, records
+from gradcli.homework.sheets.cells import (
+    STUDENT,
+    columns,
+    delimiter,
+    every_column,
+    fitted,
+    folded,
+    records,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import BinaryIO
 
-    from gradcli.homework.handed_in.records import Roster
+    from gradcli.homework.handed_in.records import Submissions
+    from gradcli.homework.handed_in.roster import Roster
     from gradcli.homework.sheets.cells import SourceRow
     from gradcli.homework.sheets.sheet import Sheet
 
 
+TIMES = {"time": ("timestamp", "zeitstempel", "completed", "completion time", "submitted",
+                  "submission time", "submitted at", "abgegeben", "beendet"),
+         "attempt": ()}
 LONG = {**STUDENT, "problem": ("problem id", "question", "question id", "exercise", "task"),
         "answer": ("response", "solution")}
 
@@ -75,41 +84,101 @@ def table_of(data: bytes, path: str, sheet: Sheet, roster: Roster | None,
     of_class = ClassAnswers(ids, path, roster)
     if remark:
         of_class.note("encoding", remark)
+    shape = table_shape(titles)
     known = columns(titles, LONG)
-    if student_column is None and mapping is None and len(known) == 3:
-        for row in table:
-            if row.empty:
-                continue
-            cells = fitted(row, len(titles), source, known["answer"], "E0734")
-            line = source.position(row.start)[0]
-            parsed = of_class.of(cells[known["student"]], line)
-            if parsed is not None:
-                parsed.add(cells[known["problem"]], cells[known["answer"]], line)
-        return of_class.submissions()
-    student = _student_column(source, head, titles, student_column)
-    problems = _problem_columns(source, head, titles, ids, mapping or {}, student)
-    for id in sheet.ids:
-        if id not in problems.values():
-            of_class.note("skipped", f"no column for problem {id}", source.position(head.start)[0])
+    long = {"problem", "answer"} <= {*known} and not shape.questions
+    if long and student_column is None and mapping is None and shape.who:
+        shape.who = [k for k in shape.who if k != known["problem"]]
+    who = _student_columns(source, head, titles, shape, student_column)
+    if long and student_column is None and mapping is None:
+        last, problems = known["answer"], {}
+    else:
+        last = None
+        problems = _problem_columns(source, head, titles, ids, mapping or {}, shape, who, of_class)
+        for id in sheet.ids:
+            if id not in problems.values():
+                of_class.note("skipped", f"no column for problem {id}",
+                              source.position(head.start)[0])
     for row in table:
         if row.empty:
             continue
-        cells = fitted(row, len(titles), source, None, "E0734")
+        cells = fitted(row, len(titles), source, last, "E0734")
         line = source.position(row.start)[0]
-        parsed = of_class.of(cells[student], line)
-        if parsed is not None:
-            for k, id in problems.items():
-                parsed.add(id, cells[k], line)
+        parsed = of_class.of(shape.student(cells, who), line, [cells[k].strip() for k in who],
+                             shape.system)
+        if parsed is None:
+            continue
+        if last is not None:
+            parsed.add(cells[known["problem"]], cells[last], line)
+        for k, id in problems.items():
+            parsed.add(id, cells[k], line)
     return of_class.submissions()
 
 
-def _student_column(source: Source, head: SourceRow, titles: Sequence[str], wanted: str | None
-                    ) -> int:
+class TableShape:
+    """What the columns of a table of the class are about.
+
+    system: CANVAS where its numbers are in the column `lms`, else "".
+    about: what is said of a student to the number of its column.
+    who: the columns that say who it is, the one to be believed first.
+    questions: the columns that have answers, where the system tells them from others; else none.
+    left_out: the columns that have none, whatever they are called.
+    """
+
+    __slots__ = ("about", "left_out", "questions", "system", "who")
+
+    def __init__(self, system: str, about: dict[str, int], who: list[int], questions: list[int],
+                 left_out: set[int]) -> None:
+        self.system = system
+        self.about = about
+        self.who = who
+        self.questions = questions
+        self.left_out = left_out
+
+    def student(self, cells: Sequence[str], who: Sequence[int]) -> Student:
+        """Return the student whom a row is by; the first of the columns `who` is the id."""
+        said = {name: cells[k].strip() for name, k in self.about.items()}
+        texts = [text for text in [cells[k].strip() for k in who] if text]
+        name = f"{said.get('first_name', '')} {said.get('last_name', '')}".strip()
+        return described((texts or [name])[0], said)
+
+
+CANVAS_QUIZ = {"name": (), "lms": ("id",), "student_id": ("sis id",), "section": (),
+               "time": ("submitted",), "attempt": ()}
+_CANVAS_QUESTION = re.compile(r"\d+: ")
+RESPONSE = r"response|antwort|r[eé]ponse|respuesta|risposta"
+_RESPONSE = re.compile(rf"(?:{RESPONSE})\s*\d+", re.IGNORECASE)
+# Titles with nothing but a number, which may count columns, and not name problems.
+_NUMBERED = re.compile(
+    rf"(?:{RESPONSE}|question|frage|q|problem|answer|aufgabe)\.?\s*\d+(?:\.\d+)*", re.IGNORECASE)
+
+
+def table_shape(titles: Sequence[str]) -> TableShape:
+    """Return what the columns are about, by the titles that systems and people write."""
+    folds = [folded(title) for title in titles]
+    if {"name", "id", "n correct", "n incorrect"} <= {*folds}:
+        about = columns(titles, CANVAS_QUIZ)
+        who = [about[name] for name in ("student_id", "lms") if name in about]
+        questions = [k for k, title in enumerate(titles) if _CANVAS_QUESTION.match(title)]
+        return TableShape(CANVAS, about, who, questions, {*range(len(titles))} - {*questions})
+    about = columns(titles, {**TITLES, **TIMES})
+    who = every_column(titles, STUDENT)
+    if {"start time", "completion time"} <= {*folds} and "id" in folds:
+        # Microsoft Forms numbers the responses.
+        who = [k for k in who if folds[k] != "id"]
+        about.pop("student_id", None)
+    responses = [k for k, title in enumerate(titles) if _RESPONSE.fullmatch(title)]
+    return TableShape("", about, who, responses, {*about.values(), *who} if not responses else
+                      {*range(len(titles))} - {*responses})
+
+
+def _student_columns(source: Source, head: SourceRow, titles: Sequence[str], shape: TableShape,
+                     wanted: str | None) -> list[int]:
     place = head.start, max(head.start + 1, head.cells[-1].span[1])
     if wanted is not None:
         same = [k for k, title in enumerate(titles) if folded(title) == folded(wanted)]
         if same:
-            return same[0]
+            return same[:1]
         import difflib
 
         near = difflib.get_close_matches(wanted, titles, n=1)
@@ -117,21 +186,22 @@ def _student_column(source: Source, head: SourceRow, titles: Sequence[str], want
             "E0733", f"there is no column `{wanted}`", source=source, span=place,
             help=f"did you mean `{near[0]}`?" if near else "--student-col names a column of the"
             " first row"))
-    known = columns(titles, STUDENT)
-    if not known:
+    if not shape.who and not {"first_name", "last_name"} <= {*shape.about}:
         raise GradcliError(Diagnostic(
             "E0733", "no column says who the student is", source=source, span=place,
             help=f'name it with --student-col, such as --student-col "{short(titles[0])}"'))
-    return known["student"]
+    return shape.who
 
 
 def _problem_columns(source: Source, head: SourceRow, titles: Sequence[str], ids: Ids,
-                     mapping: Mapping[str, str], student: int) -> dict[int, str]:
+                     mapping: Mapping[str, str], shape: TableShape, who: Sequence[int],
+                     of_class: ClassAnswers) -> dict[int, str]:
     """Return the problem that each column answers, by the number of the column.
 
     head, titles: the first row, and its cells without blanks.
     mapping: titles to problem ids, which goes first.
-    student: number of the column that names the students.
+    who: the columns that say who a student is.
+    of_class: receives a note where the order tells which is which.
     """
     found: dict[int, str] = {}
     for title, id in mapping.items():
@@ -144,8 +214,16 @@ def _problem_columns(source: Source, head: SourceRow, titles: Sequence[str], ids
                 span=(head.start, max(head.start + 1, head.cells[-1].span[1])),
                 help='write --map "title of a column=id of a problem"'))
         found[same[0]] = meant
-    left = [k for k in range(len(titles)) if k != student and k not in found]
-    for how in (ids.find, lambda title: _within(title, ids)):
+    left = [k for k in range(len(titles)) if k not in found and k not in who
+            and k not in shape.left_out]
+    if not found:
+        found = _counted(titles, left, ids)
+        if found:
+            of_class.note("skipped", "the columns are taken for the problems in their order,"
+                          f" {short(titles[min(found)])} for {found[min(found)]} and so on",
+                          source.position(head.start)[0])
+            return found
+    for how in (ids.find, lambda title: _asked(title, ids)):
         for k in left:
             named = how(titles[k])
             if k not in found and named is not None and named not in found.values():
@@ -158,10 +236,32 @@ def _problem_columns(source: Source, head: SourceRow, titles: Sequence[str], ids
     return dict(sorted(found.items()))
 
 
-def _within(title: str, ids: Ids) -> str | None:
+def _counted(titles: Sequence[str], left: Sequence[int], ids: Ids) -> dict[int, str]:
+    """Return the problems of columns that are as many and only numbered, `Response 1`, or questions
+    of a quiz; nothing where their titles tell, or contradict it.
+    """
+    numbered = [k for k in left if _NUMBERED.fullmatch(titles[k])]
+    counted = numbered or [k for k in left if _CANVAS_QUESTION.match(titles[k])]
+    named = [_asked(titles[k], ids) for k in counted]
+    told = [id for id, other in zip(named, ids.all, strict=False) if id not in (None, other)]
+    if len(counted) != len(ids.all) or {*named} == {*ids.all} or (told and not numbered):
+        return {}
+    return dict(zip(counted, ids.all, strict=True))
+
+
+def _asked(title: str, ids: Ids) -> str | None:
+    """Return the problem that a title names, by its last words where a quiz shows the question."""
+    question = _CANVAS_QUESTION.match(title)
+    if question is None:
+        return _within(title, ids)
+    return ids.find(title[question.end():]) or _within(title[question.end():], ids, sure=True)
+
+
+def _within(title: str, ids: Ids, sure: bool = False) -> str | None:
     """Return the one problem whose id is a word of a title, `Question 1a [2 points]`, else None.
 
-    The words that stand first or last, or behind `Question`, count more than those between.
+    The words that stand first or last, or behind `Question`, count more than those between, which
+    count nothing if it has to be sure.
     """
     words = [fold(word) for word in re.findall(r"[^\s()\[\]:;,]+", title)[:200]]
     words = [word.rstrip(".") for word in words]
@@ -170,73 +270,13 @@ def _within(title: str, ids: Ids) -> str | None:
               if id is not None and re.fullmatch(
                   r"q|question|problem|exercise|task|part|no|nr|aufgabe", word)]
     ends = [id for id in (*meant[:1], *meant[-1:]) if id is not None]
-    for some in (behind, ends, [id for id in meant if id is not None]):
+    for some in (behind, ends, [] if sure else [id for id in meant if id is not None]):
         if len(set(some)) == 1:
             return some[0]
     return None
 
 
-# --------------------------------------------------------------------------------------------------
-# Students and what they answered, while a table or stream of a class is read.
-
 MAX_BYTES = 256 * 1024 * 1024
-MAX_NAME = 200
-
-
-class ClassAnswers:
-    """The answers of a class while a file is read.
-
-    file: its name. found: id of a student to the student and the answers so far.
-    """
-
-    __slots__ = ("_ids", "_roster", "file", "found", "notes")
-
-    def __init__(self, ids: Ids, file: str, roster: Roster | None) -> None:
-        self._ids = ids
-        self._roster = roster
-        self.file = file
-        self.found: dict[str, tuple[Student, Parsed]] = {}
-        self.notes: list[InputNote] = []
-
-    def of(self, name: str, line: int) -> Parsed | None:
-        """Return the answers of a student so far; None, with a note, where the name is unusable."""
-        name = name.strip()
-        if not name or len(name) > MAX_NAME:
-            self.note("skipped", f"a student's name of {len(name):,} characters" if name else
-                      "no student is named here", line)
-            return None
-        entry = self._roster.find(name) if self._roster is not None else None
-        id = entry.id if entry is not None else name
-        if id not in self.found:
-            if entry is not None:
-                student = Student(id, entry.last_name, entry.first_name, entry.email,
-                                  entry.section)
-            else:
-                student = Student(id, email=id if "@" in id else "")
-                if self._roster is not None:
-                    self.notes.append(InputNote("student", "not in the roster", self.file, line,
-                                                id))
-            self.found[id] = student, Parsed(self._ids)
-        return self.found[id][1]
-
-    def note(self, about: str, message: str, line: int | None = None) -> None:
-        self.notes.append(InputNote(about, message, self.file, line))
-
-    def submissions(self) -> Submissions:
-        ordered = sorted(self.found)
-
-        def read(k: int) -> Submission:
-            student, parsed = self.found[ordered[k]]
-            given = {id: (answer, line, self.file) for id, (answer, line)
-                     in parsed.answers.items()}
-            digest = hashlib.sha256(json.dumps(sorted(
-                [(id, answer) for id, (answer, _) in parsed.answers.items()])).encode())
-            notes = [InputNote(about, message, self.file, line, student.id)
-                     for about, message, line in parsed.notes]
-            return Submission(student, answers(student.id, self._ids, given, doubts(notes)),
-                              [self.file], notes, digest.hexdigest())
-
-        return Submissions([self.found[id][0] for id in ordered], read, self.notes)
 
 
 def unreadable(path: str, why: str) -> GradcliError:
@@ -323,9 +363,9 @@ def _line(of_class: ClassAnswers, line: bytes, number: int) -> None:
         of_class.note("skipped", 'not of the form {"student": "s1", "problem": "1a", "answer":'
                       ' "2x"}', number)
         if student is not None:
-            of_class.of(student, number)
+            of_class.of(Student(student), number)
         return
-    parsed = of_class.of(student, number)
+    parsed = of_class.of(Student(student), number)
     if parsed is not None:
         parsed.add(problem, answer, number)
 

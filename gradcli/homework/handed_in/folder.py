@@ -9,6 +9,16 @@ import stat
 
 from gradcli.base.errors import Diagnostic, GradcliError, Source
 from gradcli.homework.handed_in import texts
+from gradcli.homework.handed_in.owners import (
+    IGNORED,
+    STEPS,
+    Owner,
+    StudentFiles,
+    by_student,
+    owner,
+    patterned,
+    stem,
+)
 from gradcli.homework.handed_in.records import (
     DOUBTS,
     Answer,
@@ -16,7 +26,6 @@ from gradcli.homework.handed_in.records import (
     Ids,
     InputNote,
     Parsed,
-    Student,
     Submission,
     Submissions,
     Unreadable,
@@ -24,13 +33,13 @@ from gradcli.homework.handed_in.records import (
     printable,
     read_bytes,
 )
-from gradcli.homework.handed_in.texts import IGNORED, STEPS, Owner, owner, plain
+from gradcli.homework.handed_in.texts import plain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
-    from gradcli.homework.handed_in.records import Roster
+    from gradcli.homework.handed_in.roster import Roster
     from gradcli.homework.sheets.sheet import Sheet
 
 
@@ -38,17 +47,6 @@ if TYPE_CHECKING:
 HEAD = 4096
 # Endings of answers.txt and its like.
 TEXTS = (".txt", ".md", ".text", "")
-
-
-class StudentFiles:
-    """The files of one student: paths, each with its owner."""
-
-    __slots__ = ("files", "notes", "student")
-
-    def __init__(self, student: Student) -> None:
-        self.student = student
-        self.files: list[tuple[str, Owner]] = []
-        self.notes: list[InputNote] = []
 
 
 def owned_files(root: str, assignment: str, ids: Ids, paths: Sequence[str], notes: list[InputNote],
@@ -73,7 +71,7 @@ def owned_files(root: str, assignment: str, ids: Ids, paths: Sequence[str], note
         for path in wanted:
             id = named.get(path)
             if id:
-                found.append((path, Owner("pattern", id, path.rpartition("/")[2])))
+                found.append((path, patterned(path, id)))
             else:
                 notes.append(InputNote("skipped", "--student-pattern finds no student", path))
         return found
@@ -142,64 +140,6 @@ def _of_assignment(owned: list[tuple[str, Owner]], assignment: str, notes: list[
                 continue
         found.append((path, one))
     return found
-
-
-def by_student(owned: Iterable[tuple[str, Owner]], roster: Roster | None, notes: list[InputNote]
-              ) -> dict[str, StudentFiles]:
-    """Return the files of each student by id, which is that of the roster where there is one."""
-    owned = sorted(owned, key=lambda pair: (pair[1].attempt, pair[0]))
-    numbers: dict[str, set[str]] = {}
-    for _, one in owned:
-        numbers.setdefault(one.id, set()).add(one.lms)
-    found: dict[str, StudentFiles] = {}
-    for path, one in owned:
-        shared = len(numbers[one.id]) > 1
-        entry = roster.find(one.id) if roster is not None and not shared else None
-        id = printable(entry.id if entry is not None else f"{one.id}_{one.lms}" if shared
-                       else one.id)
-        if id not in found:
-            found[id] = StudentFiles(_person(id, entry, one))
-            if roster is not None and entry is None:
-                notes.append(InputNote("student", "not in the roster", path, student=id))
-        elif not _alike(found[id].files[0], (path, one)):
-            # Whoever writes another one's name into a file must not replace what they answered.
-            kept, other = found[id].files[0], (path, one)
-            if _is_named(other, id) and not _is_named(kept, id):
-                kept, other = other, kept
-                found[id].files = [kept]
-            found[id].notes.append(InputNote(
-                "student", f"also says it is by {id}, and is not read: {printable(kept[0])} is",
-                other[0], student=id))
-            continue
-        found[id].files.append((path, one))
-        found[id].student.late |= one.late
-    return found
-
-
-def _alike(first: tuple[str, Owner], second: tuple[str, Owner]) -> bool:
-    """Return whether the same part of the paths or the same text names the owner of both files."""
-    if "file" in (first[1].shape, second[1].shape):
-        return first[1].shape == second[1].shape and stem(first[0]) == stem(second[0])
-    return first[1].key == second[1].key
-
-
-def _is_named(file: tuple[str, Owner], id: str) -> bool:
-    """Return whether the path names the owner of the file, not its text."""
-    return file[1].shape != "file" or stem(file[0]) == id
-
-
-def stem(path: str) -> str:
-    return os.path.splitext(os.path.basename(path))[0]
-
-
-def _person(id: str, entry: Student | None, one: Owner) -> Student:
-    if entry is not None:
-        return Student(entry.id, entry.last_name, entry.first_name, entry.email, entry.section,
-                       late=one.late, lms=one.lms)
-    if one.shape == "moodle":
-        first, _, last = one.id.rpartition(" ")
-        return Student(id, last, first, lms=one.lms)
-    return Student(id, late=one.late, lms=one.lms)
 
 
 READERS: dict[str, Callable[[str, Ids], Parsed]] = {

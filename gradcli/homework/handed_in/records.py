@@ -1,20 +1,15 @@
-"""Records of submissions: students, the list of a class, answers while a file is read, notes, and
-bytes as text.
-"""
+"""Records of submissions: students, answers while a file is read, notes, and bytes as text."""
 
 from __future__ import annotations
 
 import os
 import re
 import stat
-from unicodedata import category, normalize
-
-from gradcli.base.errors import Diagnostic, GradcliError, Source
-from gradcli.homework.sheets.cells import columns, delimiter, records
+from unicodedata import normalize
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
 
 class Answer:
@@ -123,20 +118,24 @@ def printable(name: str) -> str:
 # --------------------------------------------------------------------------------------------------
 # Who is in the class.
 
+CANVAS, MOODLE = "canvas", "moodle"
+
+
 class Student:
     """A student, as far as the roster or the folder describes one.
 
     handed_in: whether the student has a file.
     late: whether it came late.
-    lms: the number that Moodle (participant) or Canvas (user) wrote into the name of the file, ""
-        if none.
+    lms: the number that Moodle (participant) or Canvas (user) gave, "" if none.
+    login: the name that the student logs in with.
     """
 
-    __slots__ = ("email", "first_name", "handed_in", "id", "last_name", "late", "lms", "section")
+    __slots__ = ("email", "first_name", "handed_in", "id", "last_name", "late", "lms", "login",
+                 "section")
 
     def __init__(self, id: str, last_name: str = "", first_name: str = "", email: str = "",
-                 section: str = "", *, handed_in: bool = True, late: bool = False, lms: str = ""
-                 ) -> None:
+                 section: str = "", *, handed_in: bool = True, late: bool = False, lms: str = "",
+                 login: str = "") -> None:
         self.id = id
         self.last_name = last_name
         self.first_name = first_name
@@ -145,11 +144,22 @@ class Student:
         self.handed_in = handed_in
         self.late = late
         self.lms = lms
+        self.login = login
+
+    def present(self, *, late: bool = False, lms: str = "") -> Student:
+        """Return a student of the roster who has handed something in."""
+        return Student(self.id, self.last_name, self.first_name, self.email, self.section,
+                       late=late, lms=self.lms or lms, login=self.login)
+
+    @property
+    def full_name(self) -> str:
+        """Return first and last name, "" where there is neither."""
+        return f"{self.first_name} {self.last_name}".strip()
 
     @property
     def name(self) -> str:
         """Return first and last name, the id where there is neither."""
-        return f"{self.first_name} {self.last_name}".strip() or self.id
+        return self.full_name or self.id
 
 
 # What students and forms write in front of the id.
@@ -230,115 +240,6 @@ def short(text: str) -> str:
     """Return the beginning of a text, for a note."""
     bare = " ".join(text[:4 * SHOWN].split())
     return bare if len(bare) <= SHOWN else bare[:SHOWN - 1] + "…"
-
-
-# --------------------------------------------------------------------------------------------------
-# The list of a class, as a CSV file that names its columns.
-
-MAX_ROSTER = 32 * 1024 * 1024
-TITLES = {
-    "student_id": ("id", "student", "student number", "student no", "id number", "sis user id",
-                   "username", "user name", "login", "login id", "sis login id", "netid", "sid",
-                   "matriculation number", "matrikelnummer", "matrikelnr", "user id"),
-    "last_name": ("last", "lastname", "surname", "family name", "nachname", "name last"),
-    "first_name": ("first", "firstname", "given name", "forename", "vorname", "name first"),
-    "email": ("e mail", "mail", "email address", "e mail address", "e mail adresse"),
-    "section": ("sections", "group", "class", "course section", "gruppe"),
-    "name": ("full name", "fullname", "student name"),
-}
-
-
-class Roster:
-    """The students of a class, in the order of the list; none has handed in anything yet."""
-
-    __slots__ = ("_by", "students")
-
-    def __init__(self, students: Iterable[Student]) -> None:
-        self.students = list(students)
-        self._by: dict[str, dict[str, Student | None]] = {"id": {}, "email": {}, "name": {}}
-        for student in self.students:
-            self._enter("id", student.id, student)
-            self._enter("email", student.email.casefold(), student)
-            names = student.last_name, student.first_name
-            for name in {_letters("".join(names)), _letters("".join(reversed(names)))}:
-                self._enter("name", name, student)
-
-    def _enter(self, how: str, key: str, student: Student) -> None:
-        """Add a key of a student. Two students who share a key are found by neither."""
-        if key:
-            self._by[how][key] = None if key in self._by[how] else student
-
-    def find(self, written: str) -> Student | None:
-        """Return the student with a number, an e-mail address or a name, None if there is none."""
-        return (self._by["id"].get(written) or self._by["email"].get(written.casefold())
-                or self._by["name"].get(_letters(written)))
-
-
-def _letters(name: str) -> str:
-    """Return a name as Canvas writes it into names of files: small letters without marks."""
-    return "".join([c for c in normalize("NFKD", name).casefold()
-                    if category(c)[0] in "LN"])
-
-
-def open_roster(path: str) -> Roster:
-    """Read the roster in a CSV file. Raises E0735."""
-    try:
-        found, _ = decoded_text(read_bytes(path, MAX_ROSTER, follow=True))
-    except Unreadable as problem:
-        raise GradcliError(Diagnostic(
-            "E0735", f"cannot read the roster `{path}`: {problem}", source=Source("", path),
-            span=(0, 0), help="give a CSV file with the columns student_id,last_name,first_name,"
-            "email,section")) from None
-    return parse_roster(Source(found, path))
-
-
-def parse_roster(source: Source) -> Roster:
-    """Parse the text of a roster. Raises E0735 with all that is wrong."""
-    table = [record for record in records(source, delimiter(source.text), "E0735")
-             if not record.empty]
-    head = [cell.text for cell in table[0].cells] if table else []
-    known = columns(head, TITLES)
-    if "student_id" not in known and "email" in known:
-        known["student_id"] = known["email"]
-    if "student_id" not in known:
-        raise GradcliError(Diagnostic(
-            "E0735", "the roster has no column `student_id`", source=source,
-            span=table[0].span if table else (0, 0),
-            help="begin with the row student_id,last_name,first_name,email,section"))
-    students: dict[str, tuple[Student, tuple[int, int]]] = {}
-    wrong = []
-    for row in table[1:]:
-        cells = {name: row.cells[k].text.strip() if k < len(row.cells) else ""
-                 for name, k in known.items()}
-        place = row.cells[min(known["student_id"], len(row.cells) - 1)].span
-        student = _student(cells)
-        if not student.id and row.cells[0].text.strip().lower() == "points possible":
-            continue  # of an export of Canvas, which is a roster too
-        if not student.id:
-            wrong.append(Diagnostic("E0735", "this student has no `student_id`", source=source,
-                                    span=place, help="fill in the id, or delete the row"))
-        elif student.id in students:
-            wrong.append(Diagnostic(
-                "E0735", f"there are two students `{student.id}`", source=source, span=place,
-                related=[(students[student.id][1], "the first one")],
-                help="delete one of the rows"))
-        else:
-            students[student.id] = student, place
-    if wrong:
-        raise GradcliError(*wrong[:20])
-    return Roster([student for student, _ in students.values()])
-
-
-def _student(cells: dict[str, str]) -> Student:
-    last, first = cells.get("last_name", ""), cells.get("first_name", "")
-    if not last and not first:
-        before, comma, behind = cells.get("name", "").partition(",")
-        if comma:
-            last, first = before.strip(), behind.strip()
-        else:
-            first, _, last = before.strip().rpartition(" ")
-    return Student(cells["student_id"], last, first, cells.get("email", ""),
-                   cells.get("section", ""), handed_in=False)
 
 
 # --------------------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 
 from gradcli.base.errors import MAX_BYTES, Source, decode
+from gradcli.homework.handed_in.records import CANVAS, MOODLE
 from gradcli.homework.sheets.cells import delimiter, failure, number, records
 from gradcli.render.numbers import visible
 
@@ -121,7 +122,6 @@ def _normal(text: str, exact: bool) -> str:
 # --------------------------------------------------------------------------------------------------
 # The column.
 
-CANVAS, MOODLE = "canvas", "moodle"
 POINTS_POSSIBLE = "Points Possible"
 MAXIMUM = "Maximum Grade"
 # The columns of an export that are about the student, or that the system works out itself.

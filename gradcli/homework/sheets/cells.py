@@ -119,10 +119,11 @@ def failure(code: str, message: str, source: Source, span: tuple[int, int], help
 # --------------------------------------------------------------------------------------------------
 # Which column of a table is meant: titles that schools and forms write, compared loosely.
 
-STUDENT = {"student": ("student id", "id", "sis user id", "id number", "matrikelnummer",
-                       "username", "user name", "login", "login id", "sis login id", "netid",
-                       "email", "email address", "e mail", "e mail address", "mail", "name",
-                       "full name", "your name", "student name")}
+STUDENT = {"student": ("student id", "id", "sis user id", "sis id", "sid", "id number",
+                       "student number", "student no", "matrikelnummer", "username", "user name",
+                       "login", "login id", "sis login id", "netid", "email", "email address",
+                       "e mail", "e mail address", "mail", "name", "full name", "your name",
+                       "student name")}
 """What a table of a class calls the column that says whose a row is."""
 
 
@@ -143,6 +144,13 @@ def columns(titles: Sequence[str], synonyms: Mapping[str, Sequence[str]]) -> dic
                 found[name] = folds.index(word)
                 break
     return found
+
+
+def every_column(titles: Sequence[str], synonyms: Mapping[str, Sequence[str]]) -> list[int]:
+    """Return the numbers of all columns with one of the titles, the earlier synonym first."""
+    folds = [folded(title) for title in titles]
+    words = [word for name, others in synonyms.items() for word in (name, *others)]
+    return [k for word in words for k, title in enumerate(folds) if title == word]
 
 
 # --------------------------------------------------------------------------------------------------

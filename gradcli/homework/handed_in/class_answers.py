@@ -1,0 +1,97 @@
+"""Students and what they answered, while a table or stream of a class is read."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+
+from gradcli.homework.handed_in.folder import answers, doubts
+from gradcli.homework.handed_in.records import InputNote, Parsed, Student, Submission, Submissions
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gradcli.homework.handed_in.records import Ids
+    from gradcli.homework.handed_in.roster import Roster
+
+MAX_NAME = 200
+
+
+class ClassAnswers:
+    """The answers of a class while a file is read.
+
+    file: its name. found: id of a student to the student and the answers so far.
+    """
+
+    __slots__ = ("_ids", "_roster", "faults", "file", "found", "notes")
+
+    def __init__(self, ids: Ids, file: str, roster: Roster | None) -> None:
+        self._ids = ids
+        self._roster = roster
+        self.file = file
+        self.found: dict[str, tuple[Student, Parsed]] = {}
+        self.faults: dict[str, list[tuple[str, str]]] = {}
+        self.notes: list[InputNote] = []
+
+    def of(self, said: Student, line: int, keys: Sequence[str] = (), system: str = ""
+           ) -> Parsed | None:
+        """Return the answers of a student so far; None, with a note, where the name is unusable.
+
+        said: as far as the line describes the student.
+        keys: all that may be an id, a login or an e-mail address.
+        system: whose number `lms` is.
+        """
+        said.id = said.id.strip()
+        if not said.id or len(said.id) > MAX_NAME:
+            self.note("skipped", f"a student's name of {len(said.id):,} characters" if said.id else
+                      "no student is named here", line)
+            return None
+        entries = [] if self._roster is None else self._roster.find(
+            [said.id, said.login, said.email, *keys], said.full_name or said.id,
+            said.lms if system == self._roster.system else "")
+        if len(entries) > 1:
+            self._of_several(entries, line)
+            return None
+        id = entries[0].id if entries else said.id
+        if id not in self.found:
+            if entries:
+                student = entries[0].present()
+            else:
+                student = said.present()
+                if not student.email and "@" in id:
+                    student.email = id
+                if self._roster is not None:
+                    self.notes.append(InputNote("student", "not in the roster", self.file, line,
+                                                id))
+            self.found[id] = student, Parsed(self._ids)
+        return self.found[id][1]
+
+    def _of_several(self, entries: list[Student], line: int) -> None:
+        """Note for each of several students that a line may be theirs."""
+        either = " and ".join([f"{one.name} ({one.id})" for one in entries])
+        for one in entries:
+            message = f"line {line} may be by any of {either}: a number would tell"
+            self.notes.append(InputNote("student", message, self.file, line, one.id))
+            self.faults.setdefault(one.id, []).append((self.file, message))
+            self.found.setdefault(one.id, (one.present(), Parsed(self._ids)))
+
+    def note(self, about: str, message: str, line: int | None = None) -> None:
+        self.notes.append(InputNote(about, message, self.file, line))
+
+    def submissions(self) -> Submissions:
+        ordered = sorted(self.found)
+
+        def read(k: int) -> Submission:
+            student, parsed = self.found[ordered[k]]
+            given = {id: (answer, line, self.file) for id, (answer, line)
+                     in parsed.answers.items()}
+            digest = hashlib.sha256(json.dumps(sorted(
+                [(id, answer) for id, (answer, _) in parsed.answers.items()])).encode())
+            notes = [InputNote(about, message, self.file, line, student.id)
+                     for about, message, line in parsed.notes]
+            faults = [*self.faults.get(student.id, ()), *doubts(notes)]
+            return Submission(student, answers(student.id, self._ids, given, faults),
+                              [self.file], notes, digest.hexdigest())
+
+        return Submissions([self.found[id][0] for id in ordered], read, self.notes)

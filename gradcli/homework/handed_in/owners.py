@@ -1,0 +1,207 @@
+"""Whose a file is: by its path, by the roster, and where that is not certain."""
+
+from __future__ import annotations
+
+import os
+import re
+
+from gradcli.homework.handed_in.records import CANVAS, MOODLE, InputNote, Student, printable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from gradcli.homework.handed_in.roster import Roster
+
+# Whose a file is, by its path: the shapes that learning management systems write.
+#
+# alice/answers.txt                               a folder for each student
+# submitted/alice/hw3/answers.txt                 nbgrader: step, student, assignment
+# Ann Lee_1234_assignsubmission_file_/hw3.txt     Moodle, and ..._onlinetext_/onlinetext.html
+# leeann_LATE_12_34_hw3.txt                       Canvas: name, LATE, user, attachment, file
+# leeann_LATE_12_text.html                        Canvas: what was typed there
+# alice.txt                                       one file each
+
+MOODLE_NAME = re.compile(r"([^/]{1,200}?)_(\d{1,12})_assignsubmission_(?:file|onlinetext)(?:_.*)?")
+CANVAS_NAME = re.compile(
+    r"([^/_]{1,200})(_LATE)?_(\d{1,12})_(?:(\d{1,12})_(.+)|((?:text|link)\.html))", re.DOTALL)
+STEPS = ("submitted", "source", "release", "autograded", "feedback")
+# What nbgrader and operating systems put beside what students hand in.
+IGNORED = re.compile(r"(?:.*/)?(?:\.[^/]*|timestamp\.txt|Thumbs\.db|desktop\.ini|__MACOSX/.*)",
+                     re.DOTALL)
+
+
+class Owner:
+    """The owner of a file, by its path.
+
+    key: equal for all files of a student.
+    id: the student's.
+    lms: the number that the system gave.
+    late: whether the system says so.
+    attempt: later ones count.
+    rest: the path below the part that names the student.
+    shape: MOODLE, CANVAS, "folder", "file" or "pattern".
+    system: whose number `lms` is.
+    """
+
+    __slots__ = ("attempt", "id", "late", "lms", "rest", "shape", "system")
+
+    def __init__(self, shape: str, id: str, rest: str, *, lms: str = "", late: bool = False,
+                 attempt: int = 0) -> None:
+        self.shape = self.system = shape
+        self.id = id
+        self.rest = rest
+        self.lms = lms
+        self.late = late
+        self.attempt = attempt
+
+    @property
+    def key(self) -> tuple[str, str]:
+        return self.id, "" if self.shape == "pattern" else self.lms
+
+
+def owner(path: str, in_steps: bool) -> Owner | None:
+    """Return the owner of the file at a path, from the folder of all with / between names; None
+    where it belongs to no student. in_steps: whether the first name is one of nbgrader's steps.
+    """
+    parts = path.split("/")
+    for k, part in enumerate(parts):
+        found = MOODLE_NAME.fullmatch(part)
+        if found:
+            return Owner(MOODLE, found[1], "/".join(parts[k + 1:]) or part, lms=found[2])
+    if in_steps:
+        if parts[0] != STEPS[0] or len(parts) < 3:
+            return None
+        parts = parts[1:]
+    if len(parts) > 1:
+        return Owner("folder", parts[0], "/".join(parts[1:]))
+    found = CANVAS_NAME.fullmatch(parts[0])
+    if found:
+        return Owner(CANVAS, found[1], found[5] or found[6], lms=found[3],
+                     late=found[2] is not None, attempt=int(found[4] or 0))
+    return Owner("file", parts[0].rpartition(".")[0] or parts[0], parts[0])
+
+
+def patterned(path: str, id: str) -> Owner:
+    """Return the owner of a file whom a pattern finds; the rest is what the system wrote."""
+    known = owner(path, False)
+    one = Owner("pattern", id, path.rpartition("/")[2])
+    if known is not None and known.shape in (CANVAS, MOODLE):
+        one.lms, one.late, one.attempt, one.system = (
+            known.lms, known.late, known.attempt, known.shape)
+    return one
+
+
+# --------------------------------------------------------------------------------------------------
+# The files of each student.
+
+class StudentFiles:
+    """The files of one student: paths, each with its owner."""
+
+    __slots__ = ("files", "notes", "student")
+
+    def __init__(self, student: Student) -> None:
+        self.student = student
+        self.files: list[tuple[str, Owner]] = []
+        self.notes: list[InputNote] = []
+
+
+def by_student(owned: Iterable[tuple[str, Owner]], roster: Roster | None, notes: list[InputNote]
+              ) -> dict[str, StudentFiles]:
+    """Return the files of each student by id, which is that of the roster where there is one.
+
+    A file that may be by several of the roster is nobody's, and a note for each of them.
+    """
+    owned = sorted(owned, key=lambda pair: (pair[1].attempt, pair[0]))
+    numbers: dict[str, set[str]] = {}
+    for _, one in owned:
+        numbers.setdefault(one.id, set()).add(one.key[1])
+    numbered = roster is not None and _are_numbered(owned, roster, notes)
+    found: dict[str, StudentFiles] = {}
+    for path, one in owned:
+        entries = _entries(one, roster, numbered) if roster is not None else []
+        for several in entries if len(entries) > 1 else ():
+            theirs = found.setdefault(several.id, StudentFiles(several.present()))
+            theirs.notes.append(InputNote(
+                "student", f"may be by any of {_called(entries)}: a number in its name would tell",
+                path, student=several.id))
+        if len(entries) > 1:
+            continue
+        entry = entries[0] if entries else None
+        id = printable(entry.id if entry is not None else f"{one.id}_{one.lms}"
+                       if len(numbers[one.id]) > 1 else one.id)
+        if id not in found:
+            found[id] = StudentFiles(_person(id, entry, one))
+            if roster is not None and entry is None:
+                notes.append(InputNote("student", "not in the roster", path, student=id))
+        elif found[id].files and not _alike(found[id].files[0], (path, one)):
+            # Whoever writes another one's name into a file must not replace what they answered.
+            kept, other = found[id].files[0], (path, one)
+            if _is_named(other, id) and not _is_named(kept, id):
+                kept, other = other, kept
+                found[id].files = [kept]
+            found[id].notes.append(InputNote(
+                "student", f"also says it is by {id}, and is not read: {printable(kept[0])} is",
+                other[0], student=id))
+            continue
+        found[id].files.append((path, one))
+        found[id].student.late |= one.late
+    return found
+
+
+def _are_numbered(owned: Sequence[tuple[str, Owner]], roster: Roster, notes: list[InputNote]
+                  ) -> bool:
+    """Return whether the numbers in names of files are those of the roster: Moodle gives a student
+    another one in each assignment.
+    """
+    same = other = 0
+    for _, one in owned:
+        named = roster.named(one.id) if one.shape == roster.system == MOODLE else []
+        if len(named) == 1 and named[0].lms:
+            same += named[0].lms == one.lms
+            other += named[0].lms != one.lms
+    if other > same:
+        notes.append(InputNote("student", "the numbers in the names of the files are not those of"
+                               " the roster: students are found by their names"))
+    return other <= same
+
+
+def _entries(one: Owner, roster: Roster, numbered: bool) -> list[Student]:
+    """Return the students of the roster who may own a file."""
+    number = one.lms if numbered and one.system == roster.system else ""
+    if one.shape in (CANVAS, MOODLE):
+        # Moodle writes the group in front: `Group A-Ann Lee`.
+        parts = one.id.split("-") if one.shape == MOODLE else []
+        names = [one.id, *["-".join(parts[k:]) for k in range(1, len(parts))]]
+        name = next(filter(roster.named, names), one.id)
+        return roster.find((), name, number) or roster.find((one.id,), "", number)
+    return roster.find((one.id,)) or roster.find((), one.id, number)
+
+
+def _called(students: Sequence[Student]) -> str:
+    return " and ".join([f"{one.name} ({one.id})" for one in students])
+
+
+def _alike(first: tuple[str, Owner], second: tuple[str, Owner]) -> bool:
+    """Return whether the same part of the paths or the same text names the owner of both files."""
+    if "file" in (first[1].shape, second[1].shape):
+        return first[1].shape == second[1].shape and stem(first[0]) == stem(second[0])
+    return first[1].key == second[1].key
+
+
+def _is_named(file: tuple[str, Owner], id: str) -> bool:
+    """Return whether the path names the owner of the file, not its text."""
+    return file[1].shape != "file" or stem(file[0]) == id
+
+
+def stem(path: str) -> str:
+    return os.path.splitext(os.path.basename(path))[0]
+
+
+def _person(id: str, entry: Student | None, one: Owner) -> Student:
+    if entry is not None:
+        return entry.present(late=one.late, lms=one.lms)
+    if one.shape == MOODLE:
+        first, _, last = one.id.rpartition(" ")
+        return Student(id, last, first, lms=one.lms)
+    return Student(id, late=one.late, lms=one.lms)
