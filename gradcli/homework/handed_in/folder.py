@@ -37,7 +37,7 @@ from gradcli.homework.handed_in.texts import plain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from gradcli.homework.handed_in.roster import Roster
     from gradcli.homework.sheets.sheet import Sheet
