@@ -509,7 +509,7 @@ def only(folder: Path, sheet: Sheet) -> Submission:
 @pytest.mark.parametrize(("name", "data", "reason"), [
     ("answers.txt", b"1a: x\0", "NUL"), ("answers.txt", b"1" * (MAX_BYTES + 1), "64 KiB"),
     ("answers.json", b"{", "no JSON"), ("answers.csv", b'1a,"x', "no CSV"),
-    ("answers.zip", b"PK", "not unpacked"), ("photo.jpg", b"\xff\xd8", ".jpg")])
+    ("answers.zip", b"PK", "no zip archive"), ("photo.jpg", b"\xff\xd8", ".jpg")])
 def test_a_file_that_cannot_be_read_is_no_blank(
         tmp_path: Path, sheet: Sheet, name: str, data: bytes, reason: str) -> None:
     one = only(write(tmp_path, {f"eve/{name}": data}), sheet)

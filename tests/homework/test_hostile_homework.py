@@ -536,7 +536,7 @@ def test_a_hostile_folder(tmp_path: Path) -> None:
         for name in ("huge", "nul", "binary", "zip"):
             assert (book[name]["status"], book[name]["score"]) == ("review", "0"), name
         notes = (tmp_path / "results" / "notes.csv").read_text()
-        for word in ("link", "device", "fifo", "up", "loop", "64 KiB", "NUL", "not unpacked"):
+        for word in ("link", "device", "fifo", "up", "loop", "64 KiB", "NUL", "no zip archive"):
             assert word in notes
         assert "2x sin x" not in (tmp_path / "results" / "feedback").joinpath(
             next(name for name in os.listdir(tmp_path / "results/feedback")

@@ -381,8 +381,8 @@ def open_submissions(path: str, sheet: Sheet, roster: Roster | None = None, *,
                      wide: bool = False, student_column: str | None = None,
                      mapping: Mapping[str, str] | None = None, student_pattern: str | None = None,
                      follow: bool = False, stdin: BinaryIO | None = None) -> Submissions:
-    """Open submissions: a folder, a table of the class (`wide`, or by the name of the file),
-    NDJSON, one student's file, or for the path "-" a table or NDJSON on `stdin`.
+    """Open submissions: a folder or a zip archive of one, a table of the class (`wide`, or by the
+    name of the file), NDJSON, one student's file, or for the path "-" a table or NDJSON on `stdin`.
 
     student_column, mapping: see `class_tables.open_table`. student_pattern: a regular expression
     that finds the student in a path below the folder.
@@ -398,7 +398,7 @@ def open_submissions(path: str, sheet: Sheet, roster: Roster | None = None, *,
         return open_lines(path, sheet, roster)
     from gradcli.homework.handed_in import folder
 
-    if os.path.isfile(path):
+    if os.path.isfile(path) and ending != ".zip":
         return folder.single(path, sheet, follow)
     whose = None
     if student_pattern is not None:

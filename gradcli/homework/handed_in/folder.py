@@ -5,10 +5,10 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-import stat
 
 from gradcli.base.errors import Diagnostic, GradcliError, Source
 from gradcli.homework.handed_in import texts
+from gradcli.homework.handed_in.files import Folder, open_files
 from gradcli.homework.handed_in.owners import (
     IGNORED,
     STEPS,
@@ -21,6 +21,7 @@ from gradcli.homework.handed_in.owners import (
 )
 from gradcli.homework.handed_in.records import (
     DOUBTS,
+    MAX_BYTES,
     Answer,
     ClassTable,
     Ids,
@@ -31,7 +32,6 @@ from gradcli.homework.handed_in.records import (
     Unreadable,
     decoded_text,
     printable,
-    read_bytes,
 )
 from gradcli.homework.handed_in.texts import plain
 
@@ -39,26 +39,30 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from gradcli.homework.handed_in.files import Files
     from gradcli.homework.handed_in.roster import Roster
     from gradcli.homework.sheets.sheet import Sheet
 
 
 # Only the beginning of a text is looked at for whose it is.
 HEAD = 4096
+# What is read of one student, in all files.
+MAX_TEXT = 4 * MAX_BYTES
+TOO_MUCH = f"there is more than {MAX_TEXT // 1024} KiB of text in all"
 # Endings of answers.txt and its like.
 TEXTS = (".txt", ".md", ".text", "")
 
 
-def owned_files(root: str, assignment: str, ids: Ids, paths: Sequence[str], notes: list[InputNote],
-           follow: bool, whose: Callable[[Sequence[str]], Mapping[str, str | None]] | None
-           ) -> list[tuple[str, Owner]]:
+def owned_files(files: Files, assignment: str, ids: Ids, paths: Sequence[str],
+                notes: list[InputNote],
+                whose: Callable[[Sequence[str]], Mapping[str, str | None]] | None
+                ) -> list[tuple[str, Owner]]:
     """Return the files that may hold answers, each with its owner.
 
-    root: the folder of submissions.
+    files: of all submissions.
     assignment: id of the sheet; files of others are left out.
     paths: the files below the root, with / between names.
     notes: receives remarks on files that are passed over.
-    follow: whether links are followed.
     whose: function from paths to students, in place of the known shapes of names.
     """
     wanted = [path for path in paths if not IGNORED.fullmatch(path)]
@@ -86,14 +90,14 @@ def owned_files(root: str, assignment: str, ids: Ids, paths: Sequence[str], note
             steps[first] = steps.get(first, 0) + 1
         else:
             if one.shape == "file":
-                one.id = file_owner(root, path, ids, follow) or one.id
+                one.id = file_owner(files, path, ids) or one.id
             found.append((path, one))
     notes += [InputNote("skipped", f"{count:,} files beside what students submitted", step)
               for step, count in steps.items()]
     return _of_assignment(found, assignment, notes)
 
 
-def file_owner(root: str, path: str, ids: Ids, follow: bool) -> str | None:
+def file_owner(files: Files, path: str, ids: Ids) -> str | None:
     """Return the student whom the text of a file in no folder names, None if it names nobody; for a
     file called answers that names nobody, the name of the root folder.
 
@@ -103,13 +107,13 @@ def file_owner(root: str, path: str, ids: Ids, follow: bool) -> str | None:
     said = None
     try:
         if ending in TEXTS:
-            head, _ = decoded_text(read_bytes(os.path.join(root, path), follow=follow))
+            head, _ = decoded_text(files.read(path))
             said = texts.parse(head[:HEAD], ids).student
         elif ending in texts.READERS:
-            whole, _ = decoded_text(read_bytes(os.path.join(root, path), follow=follow))
+            whole, _ = decoded_text(files.read(path))
             said = texts.READERS[ending](whole, ids).student
     except ClassTable as problem:
-        shown = printable(os.path.join(root, path))
+        shown = printable(os.path.join(files.root, path))
         raise GradcliError(Diagnostic(
             "E0730", f"`{shown}` is not one student's file: {problem}", source=Source("", shown),
             span=(0, 0), help="give a table of the class in place of the folder, or take it out of"
@@ -117,7 +121,7 @@ def file_owner(root: str, path: str, ids: Ids, follow: bool) -> str | None:
     except Unreadable:
         pass
     if said is None and path.lower().startswith("answers."):
-        said = os.path.basename(os.path.abspath(root))
+        said = os.path.basename(os.path.abspath(files.root))
     return said[:200] if said else None
 
 
@@ -148,53 +152,59 @@ READERS: dict[str, Callable[[str, Ids], Parsed]] = {
     ".html": lambda text, ids: texts.parse(plain(text), ids),
     ".htm": lambda text, ids: texts.parse(plain(text), ids),
     **texts.READERS}
-PACKED = (".zip", ".gz", ".tar", ".tgz", ".7z", ".rar", ".bz2", ".xz")
+PACKED = (".gz", ".tar", ".tgz", ".7z", ".rar", ".bz2", ".xz")
 
 
 def open_folder(root: str, sheet: Sheet, roster: Roster | None = None, *, follow: bool = False,
                 whose: Callable[[Sequence[str]], Mapping[str, str | None]] | None = None
                 ) -> Submissions:
-    """Find the submissions in a folder.
+    """Find the submissions in a folder, or in a zip archive of one.
 
     follow: whether links are followed. whose: function from paths to students, in place of the
     known shapes of names. Raises E0730 (cannot be read), E0731 (too many files).
     """
-    paths, notes = walk(root, follow)
+    files = open_files(root, follow)
+    paths, notes = files.paths()
     ids = Ids(sheet.ids)
-    owned = owned_files(root, sheet.id, ids, paths, notes, follow, whose)
+    owned = owned_files(files, sheet.id, ids, paths, notes, whose)
     students = by_student(owned, roster, notes)
     ordered = [students[id] for id in sorted(students)]
 
     def read(k: int) -> Submission:
-        return _read(root, ids, ordered[k], follow)
+        return _read(files, ids, ordered[k])
 
     return Submissions([theirs.student for theirs in ordered], read, notes)
 
 
-def _read(root: str, ids: Ids, theirs: StudentFiles, follow: bool) -> Submission:
+def _read(files: Files, ids: Ids, theirs: StudentFiles) -> Submission:
     """Read all files of a student; of several answers to a problem the last counts."""
     notes = list(theirs.notes)
     found: dict[str, tuple[str, int | None, str]] = {}
     digest = hashlib.sha256()
-    files = []
-    readable = _readable(theirs, notes)
-    # Somebody must look at what may be theirs, and at a photo, say, where there is nothing else.
+    read = []
+    left = MAX_TEXT
+    readable = _readable(_unpacked(files, theirs, notes), theirs.student.id, notes)
+    # Somebody must look at what may be theirs, and at a photo, say.
     faults = [(note.file, note.message if note.about == "student" else
                f"cannot be read: {note.message}") for note in notes if note.file is not None and (
-        note.about == "student" or (note.about == "skipped" and not readable))]
-    for path in readable:
-        shown = printable(path)
+        note.about in ("student", "unreadable"))]
+    for shown, where, path in readable:
         try:
-            data = read_bytes(os.path.join(root, path), follow=follow)
+            if left < 0:
+                raise Unreadable(TOO_MUCH)
+            data = where.read(path)
             digest.update(b"%d:%s" % (len(data), shown.encode()) + data)
             said, remark = decoded_text(data)
+            left -= len(said)
+            if left < 0:
+                raise Unreadable(TOO_MUCH)
             parsed = READERS[os.path.splitext(path)[1].lower()](said, ids)
         except Unreadable as problem:
             digest.update(f"{shown}: {problem}".encode())
             faults.append((shown, f"cannot be read: {problem}"))
             notes.append(InputNote("unreadable", str(problem), shown, student=theirs.student.id))
             continue
-        files.append(shown)
+        read.append(shown)
         if remark:
             notes.append(InputNote("encoding", remark, shown, student=theirs.student.id))
         told = [InputNote(about, message, shown, line, theirs.student.id)
@@ -209,7 +219,7 @@ def _read(root: str, ids: Ids, theirs: StudentFiles, follow: bool) -> Submission
                                        shown, line, theirs.student.id))
             if answer or not before[0]:
                 found[id] = answer, line, shown
-    return Submission(theirs.student, answers(theirs.student.id, ids, found, faults), files, notes,
+    return Submission(theirs.student, answers(theirs.student.id, ids, found, faults), read, notes,
                       digest.hexdigest())
 
 
@@ -241,22 +251,46 @@ def doubts(notes: Iterable[InputNote]) -> list[tuple[str, str]]:
             for note in notes if note.about in DOUBTS]
 
 
-def _readable(theirs: StudentFiles, notes: list[InputNote]) -> list[str]:
+File = tuple[str, "Files", str]     # its path as it is shown, and where it is read by which path
+
+
+def _unpacked(files: Files, theirs: StudentFiles, notes: list[InputNote]) -> list[File]:
+    """Return a student's files, those in zip archives in place of the archives."""
+    found: list[File] = []
+    pending: list[File] = [(path, files, path) for path, _ in reversed(theirs.files)]
+    while pending:
+        shown, where, path = pending.pop()
+        if os.path.splitext(path)[1].lower() != ".zip":
+            found.append((printable(shown), where, path))
+            continue
+        try:
+            inner = where.inside(path)
+            names, _ = inner.paths()
+            if not names:
+                raise Unreadable("an archive without files")
+        except Unreadable as problem:
+            notes.append(InputNote("unreadable", str(problem), shown, student=theirs.student.id))
+            continue
+        pending += [(f"{shown}/{name}", inner, name) for name in reversed(names)]
+    return found
+
+
+def _readable(theirs: Sequence[File], student: str, notes: list[InputNote]) -> list[File]:
     """Return the files that may hold answers: only those called answers, if there are any."""
-    paths = []
-    for path, _ in theirs.files:
-        ending = os.path.splitext(path)[1].lower()
+    found = []
+    for file in theirs:
+        ending = os.path.splitext(file[2])[1].lower()
         if ending in READERS:
-            paths.append(path)
+            found.append(file)
         else:
             what = "packed files are not unpacked" if ending in PACKED else (
                 f"{printable(ending)} files are not read")
-            notes.append(InputNote("skipped", what, printable(path), student=theirs.student.id))
-    named = [path for path in paths if stem(path).lower() == "answers"]
+            notes.append(InputNote("unreadable", what, file[0], student=student))
+    named = [file for file in found if stem(file[2]).lower() == "answers"]
     if named:
-        notes += [InputNote("skipped", "there is a file called answers", printable(path),
-                            student=theirs.student.id) for path in paths if path not in named]
-    return named or paths
+        notes += [InputNote("skipped", "there is a file called answers", file[0],
+                            student=student) for file in found if file not in named]
+    return named or found
 
 
 def single(path: str, sheet: Sheet, follow: bool = False) -> Submissions:
@@ -269,11 +303,11 @@ def single(path: str, sheet: Sheet, follow: bool = False) -> Submissions:
             help="give a folder, or a file such as answers.txt"))
     one = owner(name, False)
     assert one is not None
+    files = Folder(root or ".", follow)
     if one.shape == "file":
-        one.id = file_owner(root or ".", name, ids, follow) or one.id
+        one.id = file_owner(files, name, ids) or one.id
     theirs = list(by_student([(name, one)], None, []).values())
-    return Submissions([theirs[0].student], lambda k: _read(root or ".", ids, theirs[k], follow),
-                       [])
+    return Submissions([theirs[0].student], lambda k: _read(files, ids, theirs[k]), [])
 
 
 # --------------------------------------------------------------------------------------------------
@@ -331,77 +365,3 @@ def searching(pattern: str) -> Callable[[str], str | None]:
         return said.strip() or None if said else None
 
     return search
-
-
-# --------------------------------------------------------------------------------------------------
-# The files of a folder, without going astray: links, FIFOs and devices are passed over.
-
-MAX_FILES = 200_000
-MAX_DEPTH = 8
-
-
-def walk(root: str, follow: bool = False) -> tuple[list[str], list[InputNote]]:
-    """Return the regular files below a folder, as paths from there with / between names, in the
-    order of their names; and notes on what was passed over. follow: whether links are followed.
-
-    Raises E0730 (cannot be read) and E0731 (too many).
-    """
-    try:
-        first = os.stat(root)
-        with os.scandir(root):
-            pass
-    except (OSError, ValueError) as problem:
-        reason = getattr(problem, "strerror", None) or str(problem)
-        raise GradcliError(Diagnostic(
-            "E0730", f"cannot read the folder `{root}`: {reason.lower()}",
-            source=Source("", root), span=(0, 0),
-            help="give the folder that holds the students' files")) from None
-    files: list[str] = []
-    notes: list[InputNote] = []
-    seen = {(first.st_dev, first.st_ino)}
-    pending = [("", 0)]
-    while pending:
-        folder, depth = pending.pop()
-        try:
-            entries = sorted(os.scandir(os.path.join(root, folder)), key=lambda e: e.name)
-        except OSError as problem:
-            notes.append(InputNote("skipped", f"folder: {(problem.strerror or '').lower()}",
-                                   folder))
-            continue
-        for entry in entries:
-            path = f"{folder}/{entry.name}" if folder else entry.name
-            what, identity = _what(entry, follow)
-            if what == "folder" and depth == MAX_DEPTH:
-                what = "folders are nested too deeply"
-            elif what == "folder" and follow and identity in seen:
-                what = "folder that was seen already"
-            if what == "file":
-                files.append(path)
-            elif what == "folder":
-                if follow:
-                    seen.add(identity)
-                pending.append((path, depth + 1))
-            else:
-                notes.append(InputNote("skipped", what, path))
-            if len(files) + len(notes) > MAX_FILES:
-                raise GradcliError(Diagnostic(
-                    "E0731", f"`{root}` holds more than {MAX_FILES:,} files",
-                    source=Source("", root), span=(0, 0),
-                    help="give the folder of one assignment"))
-    return sorted(files), notes
-
-
-def _what(entry: os.DirEntry[str], follow: bool) -> tuple[str, tuple[int, int]]:
-    """Return "file", "folder", or why it is neither; and its device and inode."""
-    try:
-        if entry.is_symlink() and not follow:
-            return "a link (--follow reads it)", (0, 0)
-        status = entry.stat(follow_symlinks=follow)
-    except OSError as problem:
-        return (problem.strerror or "unreadable").lower(), (0, 0)
-    identity = status.st_dev, status.st_ino
-    if stat.S_ISREG(status.st_mode):
-        return "file", identity
-    if stat.S_ISDIR(status.st_mode):
-        return "folder", identity
-    return "neither a file nor a folder", identity
