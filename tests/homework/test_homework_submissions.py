@@ -14,8 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gradcli.base.errors import GradcliError, Source
-from gradcli.homework.handed_in import folder as walk
-from gradcli.homework.handed_in import texts
+from gradcli.homework.handed_in import files, texts
 from gradcli.homework.handed_in.class_tables import mapping, open_submissions
 from gradcli.homework.handed_in.records import (
     MAX_BYTES,
@@ -289,13 +288,13 @@ def test_what_may_be_theirs_is_no_blank(tmp_path: Path, sheet: Sheet, theirs: st
     second = '{"student": "zoe", "answers": {"1a": "other", "2": "2x"}}' if other.endswith(
         "json") else "# student: zoe\n1a: other\n2: 2x"
     first = "1a: mine\n2:\n" + ("# student: zoe\n" if theirs == "hw-a.txt" else "")
-    for files in ({theirs: first, other: second}, {theirs: first}):
-        root = tmp_path / str(len(files))
-        write(root, files)
+    for written in ({theirs: first, other: second}, {theirs: first}):
+        root = tmp_path / str(len(written))
+        write(root, written)
         one, = open_submissions(str(root), sheet)
         unread = other if theirs != "hw-a.txt" or other > theirs else theirs
         for answer in one.answers:
-            if len(files) == 1:
+            if len(written) == 1:
                 assert answer.fault is None
             elif answer.answer:
                 assert answer.answer == ("mine" if unread == other else
@@ -570,7 +569,7 @@ def test_names_that_are_no_text(tmp_path: Path, sheet: Sheet) -> None:
 
 def test_too_many_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sheet: Sheet) -> None:
     write(tmp_path, {f"s{k}/answers.txt": "1a: x" for k in range(11)})
-    monkeypatch.setattr(walk, "MAX_FILES", 10)
+    monkeypatch.setattr(files, "MAX_FILES", 10)
     with pytest.raises(GradcliError) as caught:
         open_submissions(str(tmp_path), sheet)
     assert caught.value.code == "E0731"
