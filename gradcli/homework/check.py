@@ -223,7 +223,9 @@ def _unsure_left(reading: Reading, prepared: PreparedProblem) -> str:
     """
     known = {*prepared.reference.variables, *CONSTANTS}
     if prepared.reference.kind.line:
-        return ""
+        upright = prepared.reference.contact is not None and (
+            prepared.reference.variables[:1] == ("y",) and not reading.sides)
+        return "the line may be x = ... or y = ..." if upright and reading.equation is None else ""
     named = {reading.code[0][1]} if len(reading.code) == 1 else set()     # 6x - 5 = y
     if reading.equation is not None and not (known | named).issuperset(reading.names):
         return "the left side of this equation has letters that the problem does not have"
@@ -285,6 +287,7 @@ def _other_sides(trial: Trial, right: bool) -> list[Reading]:
 def _read(prepared: PreparedProblem, text: str) -> Reading:
     """Read an answer in the shape that is asked for, or else as a vector, which is no misprint."""
     reference = prepared.reference
+    text = reference.kind.typed(text, reference)
     if prepared.single and ("x" in text or "X" in text):
         text = _times_ten(text)
     try:

@@ -224,7 +224,14 @@ KINDS: dict[str, tuple[dict[str, Any], set[str]]] = {     # and the fields that 
     "directional": ({"function": "x^3 y", "wrt": "x,y", "direction": [3, 4]}, {"direction"}),
     "implicit": ({"function": "x^2 + y^2 = 9", "wrt": "x"}, {"order", "dependent"}),
     "parametric": ({"function": "[cos t, sin t]", "wrt": "t"}, {"order"}),
-    "tangent": ({"function": "x^3", "wrt": "x", "at": {"x": 2}}, set())}
+    "tangent": ({"function": "x^3", "wrt": "x", "at": {"x": 2}}, set()),
+    "normal": ({"function": "x^3", "wrt": "x", "at": {"x": 2}}, set()),
+    "linearization": ({"function": "x^3", "at": {"x": 2}}, set()),
+    "estimate": ({"function": "x^3", "at": {"x": 2}, "to": {"x": 2.1}}, set()),
+    "differential": ({"function": "x^3 y"}, set()),
+    "function": ({"function": "x^3", "wrt": "x"}, set()),
+    "norm": ({"function": "x^3 y"}, set()),
+    "unit": ({"function": "[x^3, x]"}, set())}
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -77,7 +77,7 @@ def fields_of(options: CheckOptions) -> dict[str, Any]:
     """Return the fields of a problem that the command line gives."""
     given = vars(options)
     found = {name: given[name] for name in DEFAULTS if given.get(name) not in (None, False, [])}
-    for name in ("wrt", "at", "parameters", "domain"):
+    for name in ("wrt", "at", "to", "parameters", "domain"):
         if name in found:
             found[name] = ",".join(listed(found[name]))
     return found

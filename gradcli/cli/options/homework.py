@@ -65,6 +65,9 @@ class CheckOptions(HomeworkOptions):
         choices=tuple(KINDS))
     at: list[str] = option(
         "--at", "The point, where a number is asked for: x=2,y=pi/4.", "NAME=VALUE", POINT)
+    to: list[str] = option(
+        "--to", "The other point, where a tangent estimates the function: x=2.1.", "NAME=VALUE",
+        POINT)
     order: int | None = option("--order", "Which derivative: 2 for the second.", "N")
     direction: str | None = option(
         "--direction", "Of a directional derivative: 3,4.", "A,B", POINT)
@@ -230,7 +233,7 @@ BOOKS = "template column raw_csv gradescope visibility"
 ROWS = (
     Command("check", "Check one answer against a function, or a stream of answers.", CheckOptions,
             "function answer wrt kind order dependent parameters tolerance domain_policy log angle"
-            f" real_roots decimal_comma batch at direction domain {SHOWN} seed jobs scheduler",
+            f" real_roots decimal_comma batch at to direction domain {SHOWN} seed jobs scheduler",
             "check.run", "gradcli check 'x^2 sin x' '2x sin x + x^2 cos x'",
             "gradcli check 'x^2 + 3xy' '<2x + 3y, 3x>' --wrt x,y",
             "gradcli check 'x^2 + y^2 = 25' '-x/y' --dependent y --wrt x",

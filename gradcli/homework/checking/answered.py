@@ -206,7 +206,7 @@ def _misnamed_components(labels: Sequence[str], reference: Reference) -> str:
     known = [one for one in said if one is not None]
     if not reference.shape:
         return ""
-    if reference.kind.function == "several":
+    if reference.form == "several":
         wrt = reference.wrt
         if any(one is not None and one.by not in (None, (wrt[k % len(wrt)],))
                for k, one in enumerate(said)):
@@ -226,7 +226,8 @@ def _quantity(said: Claim, reference: Reference) -> str:
             return "" if reference.shape else "a gradient, not a number or formula"
         return "a Hessian matrix" if matrix else "a gradient"
     if said.order is None:
-        itself = said.of == "x" if kind.function == "curve" else said.of in wrt
+        itself = said.of == "x" if kind.function == "curve" else said.of in (
+            reference.variables if kind.line else wrt)
         return f"the variable {said.of}" if itself and not said.at and not said.operator else ""
     return kind.left(said, reference)
 

@@ -35,10 +35,12 @@ def from_fields(fields: Mapping[str, Any], defaults: Mapping[str, Any] | None = 
         raise error("E0702", "`function` is missing", help='write function = "x^2 sin(x)"')
     if not problem.kind:
         problem.kind = _kind(problem)
-    if "" in problem.at:
-        if len(problem.wrt) != 1:
-            raise _wrong("at", "values by name", problem.at[""])
-        problem.at = {problem.wrt[0]: problem.at[""]}
+    for name in ("at", "to"):
+        point = getattr(problem, name)
+        if "" in point:
+            if len(problem.wrt) != 1:
+                raise _wrong(name, "values by name", point[""])
+            setattr(problem, name, {problem.wrt[0]: point[""]})
     needed = KINDS[problem.kind].needs
     if needed and not getattr(problem, needed):
         raise error("E0702", f"`{needed}` is missing", help=f"write {needed} = {EXAMPLES[needed]}")
@@ -66,8 +68,9 @@ def _wrong(name: str, wanted: str, value: Any) -> Exception:
                  help=f"write {name} = {EXAMPLES.get(name, '...')}")
 
 
-EXAMPLES = {"at": "{x = 2}", "domain": "{x = [0, 5]}", "wrt": '"x,y"', "parameters": '"a,b"',
-            "direction": "[3, 4]", "order": "2", "points": "2", "credit": "{sign_error = 0.5}",
+EXAMPLES = {"at": "{x = 2}", "to": "{x = 2.1}",
+            "domain": "{x = [0, 5]}", "wrt": '"x,y"', "parameters": '"a,b"', "direction": "[3, 4]",
+            "order": "2", "points": "2", "credit": "{sign_error = 0.5}",
             "rtol": "1e-8", "tolerance": "0.01"}
 
 
@@ -240,7 +243,7 @@ def _tolerance(name: str, value: Any) -> Any:
 
 READERS: dict[str, Callable[[str, Any], Any]] = {
     "id": _text, "title": _text, "kind": _choice(*KINDS), "function": _text, "wrt": _names,
-    "at": _point, "order": _order, "direction": _numbers, "dependent": _text,
+    "at": _point, "to": _point, "order": _order, "direction": _numbers, "dependent": _text,
     "parameters": _names, "tolerance": _tolerance, "domain": _ranges, "positive": _names,
     "integer": _names, "points": _share, "expected": _text, "accept": _texts, "variants": _texts,
     "hidden": _flag, "log": _choice("natural", "ten"), "angle": _choice("radian", "degree"),
@@ -248,10 +251,11 @@ READERS: dict[str, Callable[[str, Any], Any]] = {
     "decimal_comma": _flag, "normalize": _flag, "credit": _credit}
 
 
-IN_JSON = {"at": '{"x": 2}', "domain": '{"x": [0, 5]}', "wrt": '"x,y"', "parameters": '"a,b"',
+IN_JSON = {"at": '{"x": 2}', "to": '{"x": 2.1}',
+           "domain": '{"x": [0, 5]}', "wrt": '"x,y"', "parameters": '"a,b"',
            "direction": "[3, 4]", "order": "2", "function": '"x^2 sin(x)"', "tolerance": "0.01",
            "rtol": "1e-8", "points": "2", "dependent": '"y"', "credit": '{"sign_error": 0.5}'}
-IN_OPTIONS = {"at": "x=2", "domain": "x=0:5", "wrt": "x,y", "parameters": "a,b",
+IN_OPTIONS = {"at": "x=2", "to": "x=2.1", "domain": "x=0:5", "wrt": "x,y", "parameters": "a,b",
               "direction": "3,4", "order": "2", "tolerance": "0.01", "dependent": "y"}
 
 

@@ -10,11 +10,11 @@ from __future__ import annotations
 from functools import partial
 from math import hypot
 
-from gradcli.base.errors import error
 from gradcli.formulas.nodes import Tangents
+from gradcli.homework.checking import lengths, tangents
 from gradcli.homework.checking.problem import SLOPE, ProblemKind, refused, slope, solved, weighted
 from gradcli.lang.paper.left import claim
-from gradcli.ops.table.elementwise import add, divide, multiply, negative, subtract
+from gradcli.ops.table.elementwise import add, divide, multiply, negative
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,6 +37,15 @@ def repeatedly(reference: Reference, c: int) -> tuple[str, ...]:
 
 def each(reference: Reference, c: int) -> tuple[str, ...]:
     return (reference.wrt[c % len(reference.wrt)],)
+
+
+def _each_time(reference: Reference, c: int) -> tuple[str, ...]:
+    """Return a variable as often as the order says: of several, each in its component."""
+    return reference.wrt[c:c + 1] * reference.problem.order
+
+
+def _never(reference: Reference, c: int) -> tuple[str, ...]:
+    return ()
 
 
 def repeatedly_or_each(reference: Reference, c: int) -> tuple[str, ...]:
@@ -221,7 +230,7 @@ def _check_dependent(reference: Reference) -> None:
 
 def _implicit(reference: Reference, c: int, d: Differentiator) -> int:
     """Return dy/dx of F(x, y) = 0; higher orders differentiate that along the curve."""
-    name, dependent = reference.wrt[0], reference.problem.dependent
+    name, dependent = reference.wrt[c], reference.problem.dependent
     assert reference.constraint is not None
     first = found = d((reference.constraint, name,
                        (dependent, reference.formula.leaf(SLOPE), True)))
@@ -232,7 +241,7 @@ def _implicit(reference: Reference, c: int, d: Differentiator) -> int:
 
 def _mistaken_equations(reference: Reference, c: int) -> Mistaken:
     formula = reference.formula
-    by_x, by_y = reference.quotient()
+    by_x, by_y = reference.quotient(reference.wrt[c])
     right = formula.share(divide, (by_x, by_y))
     if reference.problem.order > 1:
         yield "wrong_order", formula.share(negative, (right,)), {"order": "first"}
@@ -243,10 +252,10 @@ def _mistaken_equations(reference: Reference, c: int) -> Mistaken:
     yield "implicit_inverted", inverted, {}
     yield "implicit_missing_dydx", formula.share(add, (by_x, by_y)), {}
     yield "implicit_missing_dydx", by_x, {}
-    yield from _dydx_lost(reference)
+    yield from _dydx_lost(reference, c)
 
 
-def _dydx_lost(reference: Reference) -> Mistaken:
+def _dydx_lost(reference: Reference, c: int) -> Mistaken:
     """Yield answers without dy/dx at one of the operations on y, which has the tangent 1 there."""
     formula, dependent, f = reference.formula, reference.problem.dependent, reference.constraint
     assert f is not None
@@ -258,7 +267,7 @@ def _dydx_lost(reference: Reference) -> Mistaken:
         lost = formula.leaf(f"{dependent} here")
         node = formula.substituted(f, {k: formula.substituted(k, {y: lost})})
         total = Tangents(formula, {
-            reference.wrt[0]: one, dependent: formula.leaf(SLOPE),
+            reference.wrt[c]: one, dependent: formula.leaf(SLOPE),
             f"{dependent} here": one}).of(node)
         if total is not None:
             made = solved(formula, formula.substituted(total, {lost: y}))
@@ -317,66 +326,26 @@ def _left_of_curve(said: Claim, reference: Reference) -> str:
     return ""
 
 
-# ---- tangents ----------------------------------------------------------------------------------
+# ---- the function itself -----------------------------------------------------------------------
 
 
-def _check_point(reference: Reference) -> None:
-    missing = [n for n in reference.wrt if n not in reference.problem.at]
-    if missing:
-        raise error("E0702", f"`at` gives `{missing[0]}` no value",
-                    help=f"write at = {{{missing[0]} = 2}}")
+def _itself(reference: Reference, c: int, d: Differentiator) -> int:
+    return reference.functions[c]
 
 
-def _tangent(reference: Reference, c: int, d: Differentiator) -> int:
-    here = at_point(reference)
-    return line(reference, [reference.formula.substituted(
-        d((reference.functions[0], n, None)), here) for n in reference.wrt])
+def _mistaken_values(reference: Reference, c: int) -> Mistaken:
+    """Yield derivatives and the value doubled and halved in place of the function's own value."""
+    f = reference.functions[c]
+    for name in reference.wrt:
+        yield "wrong_order", slope(reference.formula, f, name), {
+            "sentence": f"this is the derivative by {name}: the function itself is asked for"}
+    yield "reciprocal_of_derivative", reference.formula.share(
+        divide, (reference.formula.number(1.0), f)), {
+            "sentence": "this is 1 over the value: turn it over"}
 
 
-def at_point(reference: Reference) -> dict[int, int]:
-    """Return the variables' nodes, and those of their values at the point of a tangent."""
-    formula = reference.formula
-    return {formula.leaf(n): formula.number(reference.problem.at[n]) for n in reference.wrt}
-
-
-def line(reference: Reference, slopes: list[int]) -> int:
-    """Return the line or plane f(a) + m (x - a) with given slopes m."""
-    formula = reference.formula
-    total = formula.substituted(reference.functions[0], at_point(reference))
-    for name, steep in zip(reference.wrt, slopes, strict=True):
-        total = formula.share(add, (total, _rise(reference, name, steep)))
-    return total
-
-
-def _rise(reference: Reference, name: str, steep: int) -> int:
-    formula = reference.formula
-    return formula.share(multiply, (steep, formula.share(subtract, (
-        formula.leaf(name), formula.number(reference.problem.at[name])))))
-
-
-def _mistaken_lines(reference: Reference, c: int) -> Mistaken:
-    formula = reference.formula
-    slopes = reference.slopes()
-    yield "answered_original", reference.functions[0], {}
-    yield "slope_not_evaluated", line(reference, slopes), {}
-    here = at_point(reference)
-    for node in slopes if len(slopes) == 1 else []:
-        yield "slope_not_evaluated", node, {}
-        steep = formula.substituted(node, here)
-        yield "missing_term", _rise(reference, reference.wrt[0], steep), {
-            "sentence": "this is the line without f(a)"}
-        for above, sentence in (
-                (-1.0, "this is the normal, at a right angle to the tangent"),
-                (1.0, "the slope is upside down: turn it over")):
-            yield "reciprocal_of_derivative", line(reference, [formula.share(
-                divide, (formula.number(above), steep))]), {"sentence": sentence}
-    turned = [formula.share(negative, (formula.substituted(s, here),)) for s in slopes]
-    yield "sign_error", line(reference, turned), {
-        "sentence": f"the slope{' has' if len(slopes) == 1 else 's have'} the wrong sign"}
-
-
-def _left_of_line(said: Claim, reference: Reference) -> str:
-    return "a derivative, not the tangent"
+def _left_of_value(said: Claim, reference: Reference) -> str:
+    return "a derivative, not the function itself"
 
 
 # ---- the table ---------------------------------------------------------------------------------
@@ -402,13 +371,40 @@ ROWS = (
         own_help="the kind of a derivative along one is directional", needs="direction",
         component=_directional, check=_check_direction),
     ProblemKind(
-        "implicit", repeatedly, _mistaken_equations, left_of_derivatives, function="equation",
-        single=True, own="dependent", component=_implicit, check=_check_dependent, linear=False),
+        "implicit", _each_time, _mistaken_equations, left_of_derivatives, function="equation",
+        single=True, shape=number_or_vector, own="dependent", component=_implicit,
+        check=_check_dependent, linear=False),
     ProblemKind(
         "parametric", repeatedly, _mistaken_curves, _left_of_curve, function="curve", single=True,
         component=_parametric, check=_check_coordinates, linear=False),
     ProblemKind(
-        "tangent", each, _mistaken_lines, _left_of_line, needs="at", component=_tangent,
-        check=_check_point, line=True, unlikely=("missing_term", "reciprocal_of_derivative")),
+        "tangent", each, tangents.mistaken_lines, tangents.left_of_line,
+        function="one curve equation", needs="at", component=tangents.tangent,
+        check=tangents.check_point, line=True,
+        unlikely=("missing_term", "reciprocal_of_derivative")),
+    ProblemKind(
+        "normal", each, tangents.mistaken_normals, tangents.left_of_line,
+        function="one curve equation", needs="at", component=tangents.normal,
+        check=tangents.check_normal, line=True, linear=False, unlikely=("missing_term",)),
+    ProblemKind(
+        "linearization", each, tangents.mistaken_lines, tangents.left_of_line, needs="at",
+        component=tangents.tangent, check=tangents.check_point, line=True,
+        unlikely=("missing_term", "reciprocal_of_derivative")),
+    ProblemKind(
+        "estimate", each, tangents.mistaken_estimates, tangents.left_of_line, own="to",
+        needs="at", typed=tangents.estimated, component=tangents.estimate,
+        check=tangents.check_estimate, linear=False),
+    ProblemKind(
+        "differential", each, tangents.mistaken_differentials, left_of_any,
+        letters=tangents.differentials, typed=tangents.of_differentials,
+        component=tangents.differential),
+    ProblemKind(
+        "function", _never, _mistaken_values, _left_of_value, component=_itself, linear=False),
+    ProblemKind(
+        "norm", each, lengths.mistaken_norms, left_of_any, function="one several",
+        typed=lengths.unbarred, component=lengths.norm, check=lengths.check_vector, linear=False),
+    ProblemKind(
+        "unit", each, lengths.mistaken_units, left_of_any, function="one several",
+        shape=lengths.parts, component=lengths.unit, check=lengths.check_vector, linear=False),
 )
 KINDS = {kind.name: kind for kind in ROWS}

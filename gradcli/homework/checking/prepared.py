@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from gradcli.homework.checking.problem import Problem, ProblemKind
+    from gradcli.homework.checking.problem import Problem
     from gradcli.lang.paper.answer import Reading
     from gradcli.lang.syntax.code import Code
 
@@ -44,10 +44,11 @@ def derive(problem: Problem) -> Reference:
     kind = KINDS[problem.kind]
     reference = Reference(problem, kind)
     formula = reference.formula
-    several = kind.function in ("several", "curve")
+    reference.form = form = form_of(problem)
+    several = form in ("several", "curve")
     reference.names = names(problem, several)
-    reading = reference.reading = _read(problem, kind, reference.names)
-    if reading.equation is not None and kind.function != "equation":
+    reading = reference.reading = _read(problem, form, reference.names)
+    if reading.equation is not None and form != "equation":
         raise _equation(problem, reading)
     reference.functions = built.flat(_built(reference, reading.code))
     reference.wrt = _variables(reference)
@@ -55,7 +56,7 @@ def derive(problem: Problem) -> Reference:
     if len(reference.functions) > 1 and not several:
         raise refused(f"a {kind.name} problem has a function of one component, not"
                       f" {len(reference.functions)}", 'write kind = "jacobian" for several')
-    if kind.function == "equation":
+    if form == "equation":
         if reading.equation is not None:
             left = _built(reference, reading.equation)
             if not isinstance(left, int):
@@ -63,8 +64,12 @@ def derive(problem: Problem) -> Reference:
             reference.functions = [formula.add(subtract, (left, reference.functions[0]))]
         reference.constraint = reference.functions[0]
     reference.variables = tuple(sorted({
-        *formula.names(), *reference.wrt, *problem.parameters, *filter(None, [problem.dependent])}))
+        *formula.names(), *reference.wrt, *problem.parameters, *kind.letters(reference.wrt),
+        *filter(None, [problem.dependent])}))
     kind.check(reference)
+    if reference.contact is not None and reference.evaluated is not reference.functions:
+        reference.variables = tuple(sorted({*reference.contact.names}.union(
+            {*reference.variables}.difference(reference.wrt, [problem.dependent]))))
     reference.shape = kind.shape(reference)
     count = prod(reference.shape)
     if count > MAX_COMPONENTS:
@@ -74,9 +79,31 @@ def derive(problem: Problem) -> Reference:
     nodes = [kind.component(reference, c, right) for c in range(count)]
     zeros = vanishing(formula, nodes)
     reference.nodes = [formula.number(0.0) if k in zeros else k for k in nodes]
-    reference.names = names(problem, bool(reference.shape), formula.leaves(reference.functions),
-                            reference.wrt)
+    reference.names = names(problem, bool(reference.shape), [
+        *formula.leaves(reference.functions), *kind.letters(reference.wrt)], reference.wrt)
     return reference
+
+
+def form_of(problem: Problem) -> str:
+    """Return the form of the function of a problem whose kind may have several: an equation has two
+    sides, and a curve two coordinates.
+    """
+    first, *others = KINDS[problem.kind].function.split()
+    text = problem.function.strip()
+    if not others:
+        return first
+    from gradcli.lang.paper.left import closed, is_label
+
+    listed = bracketed(text) != text or (closed(text, 0) == len(text) and bracketed(
+        text[1:-1]) != text[1:-1])
+    for form in others:
+        if listed and form != "equation":
+            return form
+    left, equal, _ = text.partition("=")
+    if "equation" in others and equal and (problem.dependent or left.strip() in problem.at or (
+            not is_label(left, names(problem, False)))):
+        return "equation"
+    return first
 
 
 def _built(reference: Reference, code: Code) -> built.Tree:
@@ -102,20 +129,27 @@ def _variables(reference: Reference) -> tuple[str, ...]:
     problem, kind = reference.problem, reference.kind
     leaves = reference.formula.leaves(reference.functions)
     free = [n for n in leaves if n not in problem.parameters]
-    if kind.function == "equation":
+    if reference.form == "equation":
         # Of an equation, the function is the right side only.
         free = [n for n in reference.reading.names if n not in problem.parameters and (
             n not in built.CONSTANTS or n in reference.names.variables)]
+        if kind.line:       # whatever it is solved for, the point has all
+            if len(free) < 2:
+                raise refused(f"a {kind.name} problem has a function, or an equation between"
+                              " variables", "write a function, such as x^2")
+            others = [n for n in sorted(free) if n not in problem.wrt]
+            problem.dependent = problem.dependent or others[-1]
         if not problem.dependent:
             problem.dependent = "y" if "y" in free and "y" not in problem.wrt else ""
         if not problem.dependent:
             raise error("E0702", "`dependent` is missing", help='write dependent = "y"')
         free = [n for n in free if n != problem.dependent]
     wrt = problem.wrt or tuple(sorted(free))
-    if kind.function == "curve" and not set(wrt) & set(leaves):
+    if reference.form == "curve" and not set(wrt) & set(leaves):
         # y by x was asked for: the one letter that there is runs along the curve.
         wrt = tuple(leaves)
-    if not wrt or (kind.single and len(wrt) != 1):
+    one = kind.single and not (reference.form == "equation" and problem.wrt)
+    if not wrt or (one and len(wrt) != 1):
         raise error("E0702", "`wrt` is missing: the function depends on"
                     f" {', '.join(wrt) or 'nothing'}" if not problem.wrt else
                     f"`wrt` names {len(wrt)} variables, but a {problem.kind} has one",
@@ -131,7 +165,8 @@ def _check_used(reference: Reference) -> None:
     problem, kind, n = reference.problem, reference.kind, len(reference.wrt)
     order = problem.order
     foreign = next((other for other in KINDS.values() if other.own and other is not kind
-                    and getattr(problem, other.own)), None)
+                    and getattr(problem, other.own)
+                    and not (other.own == "dependent" and reference.form == "equation")), None)
     if order not in (1, len(reference.by())):
         field, said = "order", f" {order}, with respect to {', '.join(reference.wrt)}"
         help = "the kind of a mixed derivative is partial" if (
@@ -176,12 +211,12 @@ MAX_NAMES = 64
 _names: dict[Any, ProblemNames] = {}
 
 
-def _read(problem: Problem, kind: ProblemKind, known: ProblemNames) -> Reading:
+def _read(problem: Problem, form: str, known: ProblemNames) -> Reading:
     text = problem.function
-    if kind.function in ("several", "curve"):
+    if form in ("several", "curve"):
         text = bracketed(text)
     try:
-        found = read(text, known, both=kind.function == "equation")
+        found = read(text, known, both=form == "equation")
         place = first_mixed(found) if "\\" in text else None
         if place is not None:
             raise error("E0704", "a mixed number, or a product", place,
@@ -246,7 +281,7 @@ class PreparedProblem:
         self.single = all(type(v) is float for v in inputs.values())
         self.values = Values(reference.formula, inputs, errors)
         self.values.deadline = deadline
-        self.values.plain([*reference.functions, *reference.nodes])
+        self.values.plain([*reference.evaluated, *reference.nodes])
         self.side = Side(self.values, reference.nodes, self.size)
         if reference.constraint is None and not reference.kind.line:
             self._only_where_defined()
@@ -294,11 +329,11 @@ def prepared_problem(problem: Problem, seed: object = 0, deadline: float = float
     `time.thread_time`.
     """
     reference = derive(problem)
-    known = reference.variables
+    known = {*reference.variables, *reference.wrt, problem.dependent}
     unknown = [n for n in (*problem.at, *problem.domain) if n not in known]
     if unknown:
         raise error("E0704", f"the function does not depend on `{unknown[0]}`",
-                    help=f"its variables are {', '.join(known)}",
+                    help=f"its variables are {', '.join(reference.variables)}",
                     about=("option", "at" if unknown[0] in problem.at else "domain"))
     if reference.constraint is not None and problem.at:
         missing = [n for n in (*reference.wrt, problem.dependent) if n not in problem.at]
@@ -358,7 +393,7 @@ def _with_enough_points(prepared: PreparedProblem) -> PreparedProblem:
         found = Values(formula, inputs)
         found.deadline = prepared.values.deadline
         finite = Side(found, nodes, size).finite.all(axis=0)
-        for value in found.plain(reference.functions):
+        for value in found.plain(reference.evaluated):
             finite &= ~np.isnan(value)
         return finite
 
@@ -372,7 +407,7 @@ def _with_enough_points(prepared: PreparedProblem) -> PreparedProblem:
         many = points.pool(reference, points.seed_number(
             prepared.seed, problem.id, problem.function), points.MANY)
         prepared = again(points.searched(problem, many, defined, prepared.random()))
-    found = points.switches(formula, [*reference.functions, *nodes])
+    found = points.switches(formula, [*reference.evaluated, *nodes])
     more = points.more_points(prepared.values, found) if found else None
     return prepared if more is None else again(more)
 

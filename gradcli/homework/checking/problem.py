@@ -32,7 +32,7 @@ SLOPE = "dy/dx"
 
 DEFAULTS: dict[str, Any] = {
     "id": "", "title": "", "kind": "", "function": "", "wrt": (), "at": {}, "order": 1,
-    "direction": (), "dependent": "", "parameters": (), "tolerance": None, "domain": {},
+    "to": {}, "direction": (), "dependent": "", "parameters": (), "tolerance": None, "domain": {},
     "positive": (), "integer": (), "points": 1.0, "expected": None, "accept": (), "variants": (),
     "hidden": False, "log": "natural", "angle": "radian", "rtol": 1e-8, "domain_policy": "note",
     "real_roots": False, "decimal_comma": False, "normalize": True, "credit": {}}
@@ -43,6 +43,7 @@ class Problem:
 
     wrt: the variables, by default those of the function.
     at: name to value, where the answer is wanted at one point only.
+    to: name to value, where a tangent at another point estimates the function.
     direction: of a directional derivative, one number a variable.
     dependent: the variable that the others determine.
     parameters: letters that stand for positive constants.
@@ -71,6 +72,7 @@ class Problem:
     wrt: tuple[str, ...]
     at: dict[str, float]
     order: int
+    to: dict[str, float]
     direction: tuple[float, ...]
     dependent: str
     parameters: tuple[str, ...]
@@ -102,10 +104,25 @@ class Problem:
         return {name: value for name, value in found.items() if value != DEFAULTS[name]}
 
 
+class Contact(NamedTuple):
+    """The point of a line or plane.
+
+    names: the variables that it runs over. foot: the nodes of their values. height: that of the
+    variable that it is solved for. turned: whether a normal is upright and so solved for the other
+    variable.
+    """
+
+    names: tuple[str, ...]
+    foot: tuple[int, ...]
+    height: int
+    turned: bool = False
+
+
 class Reference:
     """A right answer.
 
     reading: of the function.
+    form: what the function is, see `ProblemKind.function`.
     functions: the nodes of its components.
     nodes: those of the answer, row by row.
     shape: (), (n,) or (m, n).
@@ -113,10 +130,11 @@ class Reference:
     variables: the names that the right answer may depend on.
     wrt: the variables of differentiation.
     constraint: the node that is 0 where an answer counts (implicit functions).
+    contact: where a line touches.
     """
 
-    __slots__ = ("constraint", "formula", "functions", "kind", "names", "nodes", "problem",
-                 "reading", "shape", "variables", "wrt")
+    __slots__ = ("constraint", "contact", "form", "formula", "functions", "kind", "names", "nodes",
+                 "problem", "reading", "shape", "variables", "wrt")
 
     names: ProblemNames
     reading: Reading
@@ -126,11 +144,13 @@ class Reference:
         self.problem = problem
         self.kind = kind
         self.formula = Formula()
+        self.form = kind.function
         self.functions: list[int] = []
         self.nodes: list[int] = []
         self.shape: tuple[int, ...] = ()
         self.wrt: tuple[str, ...] = ()
         self.constraint: int | None = None
+        self.contact: Contact | None = None
 
     @property
     def fixed(self) -> dict[str, float]:
@@ -139,25 +159,42 @@ class Reference:
 
     def function(self, c: int) -> int:
         """Return the function that a component is a derivative of."""
-        return self.functions[c // len(self.wrt) if self.kind.function == "several" else 0]
+        return self.functions[c // len(self.wrt) if self.form == "several" else 0]
 
     @property
     def axes(self) -> int:
         """Return 1 for a gradient, 2 for a matrix of second derivatives, else 0."""
-        return len(self.shape) if self.kind.function == "one" else 0
+        return len(self.shape) if self.form in ("one", "equation") else 0
 
     def by(self, c: int = 0) -> tuple[str, ...]:
         """Return the variables of a component, one for each time that it is differentiated."""
         return self.kind.by(self, c)
 
-    def slopes(self) -> list[int]:
-        """Return the nodes of the function's derivatives by each variable."""
-        return [slope(self.formula, self.functions[0], name) for name in self.wrt]
+    @property
+    def evaluated(self) -> list[int]:
+        """Return the functions that have values at the points of answers."""
+        moved = self.contact is not None and (self.form != "one" or self.contact.turned)
+        return [] if moved else self.functions
 
-    def quotient(self) -> tuple[int, int]:
+    def slopes(self) -> list[int]:
+        """Return the nodes of the function's derivatives by each variable; of a tangent, its slopes
+        at any point.
+        """
+        formula = self.formula
+        if self.form == "curve":
+            pair = [slope(formula, f, self.wrt[0]) for f in self.functions]
+            upright = self.contact is not None and self.contact.names == ("y",) and (
+                not self.contact.turned)
+            return [formula.share(divide, tuple(pair if upright else pair[::-1]))]
+        if self.constraint is not None:
+            return [formula.share(negative, (formula.share(divide, self.quotient(name)),))
+                    for name in self.wrt]
+        return [slope(formula, self.functions[0], name) for name in self.wrt]
+
+    def quotient(self, name: str = "") -> tuple[int, int]:
         """Return the nodes of Fx and Fy, the derivatives of an equation's difference of sides."""
         assert self.constraint is not None
-        return (slope(self.formula, self.constraint, self.wrt[0]),
+        return (slope(self.formula, self.constraint, name or self.wrt[0]),
                 slope(self.formula, self.constraint, self.problem.dependent))
 
     def differentiator(self) -> Differentiator:
@@ -168,7 +205,7 @@ class Reference:
         def right(step: Differentiation) -> int:
             node, name, other = step
             if is_solved(step):
-                above, below = self.quotient()
+                above, below = self.quotient(name)
                 return formula.share(negative, (formula.share(divide, (above, below)),))
             tangents = known.get((name, other))
             if tangents is None:
@@ -243,11 +280,14 @@ class ProblemKind(NamedTuple):
     mistakes: function from a reference and a component to the answers to another question.
     left: function from a claim on the left of an answer to the quantity that it names if it is
         not the one asked for, else "".
-    function: its form: "one" formula, "several", the coordinates of a "curve", or an "equation".
+    function: its form: "one" formula, "several", the coordinates of a "curve", or an "equation";
+        of several forms the one that fits.
     single: whether it has one variable.
     own: the field that no other kind has, or "".
     own_help: for those that give it to another kind, "" to leave it out.
     needs: the field that it cannot do without, or "".
+    letters: function from the variables to further names that answers have.
+    typed: function from an answer and the reference to the text that is read.
     shape: function from a reference to the shape of its answer.
     component: function from a reference, the number of a component and a differentiator to that
         component. With right derivatives it is the right answer, with a wrong one a wrong answer.
@@ -266,6 +306,8 @@ class ProblemKind(NamedTuple):
     own: str = ""
     own_help: str = ""
     needs: str = ""
+    letters: Callable[[tuple[str, ...]], Sequence[str]] = lambda wrt: ()
+    typed: Callable[[str, Reference], str] = lambda text, reference: text
     shape: Callable[[Reference], tuple[int, ...]] = lambda reference: ()
     component: Callable[[Reference, int, Differentiator], int] = differentiated
     check: Callable[[Reference], None] = lambda reference: None

@@ -180,6 +180,11 @@ def judge_number(trial: Trial, result: dict[str, Any], allowed: Any) -> None:
 def misshaped(trial: Trial, result: dict[str, Any]) -> None:
     """Fill in the verdict on an answer of another shape than the one asked for."""
     wanted, given = trial.prepared.reference.shape, trial.answered.shape
+    if trial.prepared.reference.kind.line and given is not None and len(given) == 1 and (
+            trial.answered.unknown):
+        result.update(verdict="undecided", score=0.0, message=(
+            "this may be a line as a point and a direction: a person has to look at it"))
+        return
     result.update(verdict="wrong", score=0.0, message=(
         f"{described(wanted)} is asked for, this is {described(given)}"))
 
@@ -253,7 +258,7 @@ def point_text(trial: Trial, j: int) -> str:
 def where(trial: Trial, j: int) -> dict[str, float]:
     """Return the values of the names that matter at point j."""
     reference = trial.prepared.reference
-    used = set(reference.formula.leaves([*reference.functions, *reference.nodes]))
+    used = set(reference.formula.leaves([*reference.evaluated, *reference.nodes]))
     used |= set(trial.answered.formula.leaves(trial.answered.nodes))
     used |= set(reference.wrt)
     return {n: float(v if type(v) is float else v[j])

@@ -232,7 +232,7 @@ class Steps:
         inputs: dict[str, Any]
         if self.derivation.reference.kind.line:  # only the slopes at the point matter
             points = 1
-            inputs = {**dict.fromkeys(sample.inputs, 1.0), **self.derivation.problem.at}
+            inputs = {**dict.fromkeys(sample.inputs, 1.0), **self.derivation.problem.at, SLOPE: p}
         else:
             points = len(sample.columns)
             inputs = {**sample.inputs, SLOPE: np.full(points, p)}

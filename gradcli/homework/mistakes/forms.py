@@ -344,6 +344,17 @@ def of_calls(names: str, sign: float = 1.0) -> Wrong:
     return at
 
 
+def of_other(name: str) -> Wrong:
+    """Return a rule whose tangent is that of another function: arcsin for arctan."""
+    def at(s: Site) -> Node | None:
+        if s.tu is None:
+            return None
+        op = lookup(name)
+        assert op is not None
+        return s.slope(op, (s.u,)) * s.tu
+    return at
+
+
 def of_reciprocal(name: str) -> Wrong:
     """Return a rule that takes sin^-1 for 1/sin."""
     def at(s: Site) -> Node | None:

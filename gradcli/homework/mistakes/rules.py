@@ -32,6 +32,7 @@ from gradcli.homework.mistakes.forms import (
     of_calls,
     of_chain,
     of_constant_over,
+    of_other,
     of_power,
     of_reciprocal,
     of_unary,
@@ -130,7 +131,8 @@ COMMON = (
     Rule("chain_outer_at_inner_derivative", ANY, of_chain(lambda s, g: g.slope(g.tu)),
          "the outer function of {piece} was taken at the derivative of {u}: leave {u} inside, and"
          " multiply by {inner}"),
-    Rule("chain_outer_not_differentiated", ANY, of_chain(lambda s, g: g.value(g.u) * g.tu),
+    Rule("chain_outer_not_differentiated", ANY, of_chain(
+        lambda s, g: None if g.kind == "exponential" else g.value(g.u) * g.tu),
          "in {piece} only the inside was differentiated: the outer function has a derivative too"),
     Rule("chain_outer_at_x", ANY, of_chain(lambda s, g: g.slope(s.x) * g.tu),
          "the outer function of {piece} was taken at {x}: leave {u} inside"),
@@ -181,6 +183,9 @@ COMMON = (
     Rule("inverse_trig_rule", "atanh", of_unary(lambda s, u, tu: tu / (1.0 + square_of(u)))),
     Rule("inverse_trig_rule", "asinh", of_unary(
         lambda s, u, tu: tu / s.call("sqrt", 1.0 - square_of(u)))),
+    *[Rule("inverse_trig_rule", row, of_other(other)) for row, other in (
+        ("asin", "atan"), ("acos", "acot"), ("atan", "asin"), ("acot", "acos"),
+        ("asinh", "acosh"), ("acosh", "asinh"), ("atanh", "asinh"), ("asec", "acosh"))],
     Rule("inverse_as_reciprocal", "asin", of_reciprocal("sin"),
          "{piece} was taken for 1 over a function: it is an inverse function, {rule}"),
     Rule("inverse_as_reciprocal", "acos", of_reciprocal("cos")),
@@ -274,6 +279,8 @@ SENTENCES = {
     "direction_not_normalised": "the direction was not made a unit vector: divide by {length}",
     "evaluated_at_wrong_point": "this is the derivative at {at}",
     "degree_mode": "the calculator was set to the other unit of angles: use {unit}",
+    "root_missing": "the root was not taken: the length is the root of the sum of the squares",
+    "differential_missing": "the factor d{x} is missing: a differential is asked for",
     "implicit_inverted": "the fraction is upside down: dy/dx is -Fx/Fy",
     "implicit_sign": "the minus sign is missing: dy/dx is -Fx/Fy",
     "implicit_missing_dydx": "a derivative of {dependent} lacks its factor d{dependent}/d{x}",

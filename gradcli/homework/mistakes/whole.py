@@ -6,9 +6,9 @@ from functools import partial
 
 from gradcli.base.errors import GradcliError
 from gradcli.homework.checking import built
-from gradcli.homework.checking.kinds import at_point, line
 from gradcli.homework.checking.prepared import derive
 from gradcli.homework.checking.problem import Problem, slope
+from gradcli.homework.checking.tangents import at_point, line, tangent
 from gradcli.homework.mistakes.derivation import BETWEEN, SITE, WHOLE, Explanation
 from gradcli.homework.mistakes.sample import evaluated
 from gradcli.ops.table.elementwise import divide, multiply, negative, subtract
@@ -154,7 +154,9 @@ def _values(derivation: AnswerDerivation, c: int) -> Iterator[tuple[str, int]]:
 def other_lines(derivation: AnswerDerivation) -> list[Explanation]:
     """Return tangents whose slope belongs to another point, or is another number."""
     reference = derivation.reference
-    formula, f, slopes = reference.formula, reference.functions[0], reference.slopes()
+    formula, slopes = reference.formula, reference.slopes()
+    if reference.kind.component is not tangent:
+        return []
     made: list[Explanation] = []
 
     def keep(steep: list[int], text: str) -> None:
@@ -162,12 +164,13 @@ def other_lines(derivation: AnswerDerivation) -> list[Explanation]:
                                 node=line(reference, steep),
                                 detail={"sentence": f"this is {text}"}))
 
-    for point in _points(derivation):
+    for point in filter(partial(is_on_curve, derivation), _points(derivation)):
         leaves = {formula.leaf(n): formula.number(v) for n, v in point.items()}
         keep([formula.substituted(s, leaves) for s in slopes], "the slope at another point")
     here = at_point(reference)
-    if len(slopes) == 1:
-        keep([formula.substituted(f, here)], "the function's value as the slope")
+    if len(slopes) == 1 and reference.form == "one":
+        keep([formula.substituted(reference.functions[0], here)],
+             "the function's value as the slope")
         keep([formula.substituted(slope(formula, slopes[0], reference.wrt[0]), here)],
              "the second derivative as the slope")
     return made

@@ -189,7 +189,9 @@ def _lint_facts(answer: dict[str, Any]) -> Iterator[Fact]:
 TASKS = {"value": "value of the {}derivative", "partial": "{}partial derivative",
          "directional": "directional derivative", "implicit": "{}implicit derivative",
          "parametric": "{}parametric derivative", "derivative": "{}derivative",
-         "jacobian": "Jacobian", "hessian": "Hessian"}
+         "jacobian": "Jacobian", "hessian": "Hessian", "function": "value", "norm": "length of the"
+         " derivative", "unit": "unit vector along the derivative", "linearization": "linear"
+         " approximation", "estimate": "estimate by the tangent"}
 ORDERS = ("", "second ", "third ")
 
 
