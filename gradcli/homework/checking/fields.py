@@ -35,6 +35,8 @@ def from_fields(fields: Mapping[str, Any], defaults: Mapping[str, Any] | None = 
         raise error("E0702", "`function` is missing", help='write function = "x^2 sin(x)"')
     if not problem.kind:
         problem.kind = _kind(problem)
+    if problem.kind != "partial":       # by x, y, y is a mixed third derivative
+        _once("wrt", problem.wrt)
     for name in ("at", "to"):
         point = getattr(problem, name)
         if "" in point:
@@ -102,7 +104,8 @@ def _names(name: str, value: Any) -> tuple[str, ...]:
     for p in found:
         if not p.isidentifier():
             raise _wrong(name, "names, such as x or x,y", value)
-    _once(name, found)
+    if name != "wrt":
+        _once(name, found)
     return found
 
 
