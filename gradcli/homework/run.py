@@ -29,7 +29,7 @@ from gradcli.homework.marking.earlier import (
     save,
     text_hash,
 )
-from gradcli.homework.marking.marks import automatic, overridden, result
+from gradcli.homework.marking.marks import automatic, counted, overridden, result
 from gradcli.homework.marking.overrides import joined_overrides
 from gradcli.homework.marking.results import blank, in_order, line, read_results
 from gradcli.homework.reports.lms import fill
@@ -45,8 +45,9 @@ if TYPE_CHECKING:
     from gradcli.homework.handed_in.records import Answer, Student, Submission, Submissions
     from gradcli.homework.handed_in.roster import Roster
     from gradcli.homework.marking.earlier import SavedRun
+    from gradcli.homework.marking.output_folder import OutputFolder
     from gradcli.homework.marking.overrides import Override
-    from gradcli.homework.marking.results import OutputFolder, Result
+    from gradcli.homework.marking.results import Result
     from gradcli.homework.reports.outputs import OutputSummary
     from gradcli.homework.sheets.sheet import Sheet
 
@@ -56,6 +57,7 @@ class RunOptions:
 
     jobs, scheduler: the executor.
     fresh: whether to check all answers, not only new ones.
+    wait: whether to wait for another run in the folder.
     overrides: a file that goes before the review.csv in the folder.
     level: of feedback.
     templates, column, gradescope, visibility, raw: see `write_outputs`.
@@ -63,13 +65,13 @@ class RunOptions:
     """
 
     __slots__ = ("column", "fresh", "gradescope", "jobs", "level", "overrides", "raw",
-                 "roster_path", "scheduler", "seed", "templates", "visibility")
+                 "roster_path", "scheduler", "seed", "templates", "visibility", "wait")
 
     def __init__(self, *, seed: int | str = 0, jobs: int = 1, scheduler: str | None = None,
                  fresh: bool = False, overrides: str | None = None, level: str = "hint",
                  raw: bool = False, templates: Sequence[str] = (), column: str | None = None,
                  gradescope: bool = False, visibility: str = "visible",
-                 roster_path: str | None = None) -> None:
+                 roster_path: str | None = None, wait: bool = False) -> None:
         self.seed = seed
         self.jobs = jobs
         self.scheduler = scheduler
@@ -82,6 +84,7 @@ class RunOptions:
         self.gradescope = gradescope
         self.visibility = visibility
         self.roster_path = roster_path
+        self.wait = wait
 
 
 class RunSummary:
@@ -118,41 +121,47 @@ def run(sheet: Sheet, submissions: Submissions, roster: Roster | None, out: Outp
     refuse_other_sheet(out.path, sheet)
     for template in options.templates:     # while nothing has been done
         fill(template, sheet, (), options.column)
-    everybody = students(submissions, roster)
-    paths = override_files(options.overrides, out.path)
-    overrides = joined_overrides(paths, sheet, [s.id for s in everybody])
-    new = manifest(
-        sheet, seed=options.seed, overrides=text_hash(" ".join(map(file_hash, paths)))
-        if paths else None,
-        roster=None if options.roster_path is None else file_hash(options.roster_path))
     ran = RunSummary()
-    with ExitStack() as stack:
+    with out.alone(options.wait), ExitStack() as stack:
+        everybody = students(submissions, roster)
+        overrides, read = read_decisions(options, out, sheet, everybody)
+        new = manifest(
+            sheet, seed=options.seed,
+            overrides=text_hash(" ".join(read.values())) if read else None,
+            roster=None if options.roster_path is None else file_hash(options.roster_path))
         journal = stack.enter_context(Journal(out.path, new, options.fresh))
         earlier = stack.enter_context(
             EarlierResults(new) if options.fresh else load_valid(out.path, new))
-        notes = Notes(stack.enter_context(out.open(NOTES)), options.raw)
-        notes.add(submissions.notes)
-        there = submissions if progress is None else progress(submissions, len(submissions))
-        found = RunResults(sheet, options.seed, journal, earlier)
-        started = perf_counter()
-        found.check(_handed_in(there, notes, new.files), options)
-        ran.seconds = perf_counter() - started
-        ran.checked, ran.reused, ran.notes = found.checked, found.reused, notes.counts
-        with out.open(RESULTS) as stream:
-            ran.written = write_outputs(
-                out, sheet, everybody,
-                _marked(found.results(everybody, overrides), overrides, stream, ran, notes, each),
-                files=(*USUAL, GRADESCOPE) if options.gradescope else USUAL, overrides=overrides,
-                level=options.level, raw=options.raw, templates=options.templates,
-                column=options.column,
-                visibility=options.visibility)
-            # Results that are newer than their manifest must not be taken for what it says.
-            if os.path.lexists(os.path.join(out.path, MANIFEST)):
-                os.unlink(os.path.join(out.path, MANIFEST))
-        save(out, sheet, everybody)
-        out.write(MANIFEST, new.text())
+        with out.together(MANIFEST):
+            with out.open(NOTES) as stream:
+                notes = Notes(stream, options.raw)
+                notes.add(submissions.notes)
+                there = submissions if progress is None else progress(submissions,
+                                                                      len(submissions))
+                found = RunResults(sheet, options.seed, journal, earlier)
+                started = perf_counter()
+                found.check(_handed_in(there, notes, new.files), options)
+                ran.seconds = perf_counter() - started
+                with out.open(RESULTS) as lines:
+                    marked = _marked(found.results(everybody, overrides), overrides, lines, ran,
+                                     notes, each)
+                    ran.written = _outputs(out, sheet, everybody, marked, overrides, options)
+            ran.checked, ran.reused, ran.notes = found.checked, found.reused, notes.counts
+            save(out, sheet, everybody)
+            out.write(MANIFEST, new.text())
+            refuse_changed(read, out)
         journal.finish()
     return ran
+
+
+def _outputs(out: OutputFolder, sheet: Sheet, students: Sequence[Student],
+             results: Iterable[Result], overrides: Mapping[tuple[str, str], Override],
+             options: RunOptions) -> OutputSummary:
+    return write_outputs(
+        out, sheet, students, results, overrides=overrides,
+        files=(*USUAL, GRADESCOPE) if options.gradescope else USUAL, level=options.level,
+        raw=options.raw, templates=options.templates, column=options.column,
+        visibility=options.visibility)
 
 
 def _handed_in(submissions: Iterable[Submission], notes: Notes, digests: dict[str, str]
@@ -178,8 +187,8 @@ class RunResults:
         self._seed = seed
         self._journal = journal
         self._earlier = earlier
-        # Answers that need not be checked, by student and problem: text, file, line, doubt.
-        self._known: dict[tuple[str, str], tuple[str, str | None, int | None, str | None]] = {}
+        # Answers that need not be checked, by student and problem.
+        self._known: dict[tuple[str, str], Answer] = {}
         self.checked = self.reused = 0
 
     def check(self, answers: Iterable[Answer], options: RunOptions) -> None:
@@ -192,21 +201,20 @@ class RunResults:
     def _new(self, answers: Iterable[Answer]) -> Iterator[Answer]:
         """Yield the answers that must be checked."""
         for answer in answers:
-            place = answer.answer, answer.file, answer.line, answer.doubt
-            if not answer.answer.strip() and answer.fault is None:
-                self._known[answer.student, answer.problem] = place
-            elif answer.fault is None and self._old(answer.student, answer.problem, *place):
-                self._known[answer.student, answer.problem] = place
+            if answer.fault is not None or not answer.answer.strip():
+                self._known[answer.student, answer.problem] = answer
+            elif self._old(answer) is not None:
+                self._known[answer.student, answer.problem] = answer
                 self.reused += 1
             else:
                 yield answer
 
-    def _old(self, student: str, problem: str, answer: str, file: str | None, line: int | None,
-             doubt: str | None) -> Result | None:
-        found = (self._journal.find(student, problem, answer, file, line)
-                 or self._earlier.find(student, problem, answer, file, line))
+    def _old(self, answer: Answer) -> Result | None:
+        place = answer.student, answer.problem, answer.answer, answer.file, answer.line
+        found = self._journal.find(*place) or self._earlier.find(*place)
         if found is not None:
-            found.doubt = doubt
+            counted(self._sheet[answer.problem], found)
+            found.doubt = answer.doubt
         return found
 
     def _note(self, outcomes: list[tuple[Answer, dict[str, Any]]]) -> None:
@@ -230,11 +238,16 @@ class RunResults:
                     if (student.id, problem.id) in overrides:
                         yield blank(self._sheet, problem, student.id, self._seed), None
                     continue
-                place = self._known.get((student.id, problem.id))
-                if place is None:
+                answer = self._known.get((student.id, problem.id))
+                if answer is None:
                     yield self._journal.read(student.id, problem.id)
-                elif place[0].strip():
-                    old = self._old(student.id, problem.id, *place)
+                elif answer.fault is not None:
+                    yield result(
+                        self._sheet, problem, student.id, answer.answer,
+                        executors.unchecked("unreadable", answer.fault), self._seed, answer.file,
+                        answer.line, answer.doubt), None
+                elif answer.answer.strip():
+                    old = self._old(answer)
                     assert old is not None
                     yield old, None
                 else:
@@ -314,6 +327,26 @@ def override_files(given: str | None, folder: str) -> list[str]:
     return [review]
 
 
+def read_decisions(options: RunOptions, out: OutputFolder, sheet: Sheet,
+                   students: Iterable[Student]
+                   ) -> tuple[dict[tuple[str, str], Override], dict[str, str]]:
+    """Return the overrides of the files that have some, and a hash of each file."""
+    read = {path: file_hash(path) for path in override_files(options.overrides, out.path)}
+    return joined_overrides(read, sheet, [s.id for s in students]), read
+
+
+def refuse_changed(read: Mapping[str, str], out: OutputFolder) -> None:
+    """Raise E0751 where a file with overrides is another one than was read: what somebody wrote
+    meanwhile would be written over.
+    """
+    for path in {**read, os.path.join(out.path, REVIEW): ""}:
+        if read.get(path) != (file_hash(path) if os.path.isfile(path) else None):
+            raise GradcliError(Diagnostic(
+                "E0751", f"`{path}` was changed while this ran, and is not written over",
+                span=(0, len(path)), source=Source(path, "--out"),
+                help="run this again; what is checked is kept"))
+
+
 # --------------------------------------------------------------------------------------------------
 # The files of a run, written again from its results: other templates, levels, overrides.
 
@@ -322,16 +355,15 @@ def export(saved: SavedRun, out: OutputFolder, options: RunOptions) -> OutputSum
 
     Raises as `run` does. Returns what `write_outputs` returns.
     """
-    paths = override_files(options.overrides, saved.folder)
-    overrides = joined_overrides(paths, saved.sheet, [s.id for s in saved.students]
-                               ) if paths else None
-    with out.open(RESULTS) as stream:
-        return write_outputs(
-            out, saved.sheet, saved.students, _results(saved, overrides, stream),
-            files=(*USUAL, GRADESCOPE) if options.gradescope else USUAL, overrides=overrides,
-            level=options.level, raw=options.raw, templates=options.templates,
-            column=options.column,
-            visibility=options.visibility)
+    with out.alone(options.wait):
+        overrides, read = read_decisions(options, out, saved.sheet, saved.students)
+        with out.together(MANIFEST):
+            with out.open(RESULTS) as stream:
+                written = _outputs(out, saved.sheet, saved.students,
+                                   _results(saved, overrides if read else None, stream), overrides,
+                                   options)
+            refuse_changed(read, out)
+    return written
 
 
 def _results(saved: SavedRun, overrides: Mapping[tuple[str, str], Override] | None,

@@ -25,8 +25,9 @@ from gradcli.homework.marking.earlier import (
     read_manifest,
     text_hash,
 )
+from gradcli.homework.marking.output_folder import OutputFolder
 from gradcli.homework.marking.overrides import Override, read_overrides
-from gradcli.homework.marking.results import OutputFolder, Result
+from gradcli.homework.marking.results import Result
 from gradcli.homework.reports import outputs
 from gradcli.homework.sheets import formats
 from gradcli.homework.sheets.sheet import Sheet
@@ -116,8 +117,11 @@ def test_what_did_not_change_need_not_be_checked_again(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("change", "rest", "left"), [
-    (("sin(x^2)", "sin(x^3)"), {}, {"1b", "2", "3"}), (("points = 3", "points = 4"), {},
-                                                      {"1a", "2", "3"}),
+    (("sin(x^2)", "sin(x^3)"), {}, {"1b", "2", "3"}),
+    (("points = 3", "points = 4"), {}, {"1a", "1b", "2", "3"}),
+    (("factor = 0.5", "factor = 0.25"), {}, {"1a", "1b", "2", "3"}),
+    (("hidden = true", ""), {}, {"1a", "1b", "2", "3"}),
+    (("x^3", "x^4"), {}, {"1a", "1b", "2"}), (('"review"', '"note"'), {}, {"1a", "1b", "3"}),
     (("Chain rule", "Other"), {}, {"1a", "1b", "2", "3"}), (('"hw3"', '"hw4"'), {}, set()),
     (("", ""), {"seed": 1}, set()), (("", ""), {"tool": "gradcli 0.0"}, set())])
 def test_what_changed_is_checked_again(

@@ -21,8 +21,9 @@ from gradcli.base.errors import GradcliError
 from gradcli.homework.handed_in.records import Student
 from gradcli.homework.marking import marks
 from gradcli.homework.marking.marks import FULL, HINT, LEVELS, VERDICT, feedback
+from gradcli.homework.marking.output_folder import OutputFolder
 from gradcli.homework.marking.overrides import Override
-from gradcli.homework.marking.results import OutputFolder, Result
+from gradcli.homework.marking.results import Result
 from gradcli.homework.reports import outputs
 from gradcli.homework.reports.items import COLUMNS, Items
 from gradcli.homework.reports.outputs import Junit

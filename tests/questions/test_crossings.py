@@ -271,7 +271,7 @@ import os, sys
 from gradcli.cli.main import main
 from gradcli.homework import run
 from gradcli.homework.marking.earlier import Journal
-from gradcli.homework.marking.results import OutputFolder
+from gradcli.homework.marking.output_folder import OutputFolder
 def die(*arguments, **named):
     os._exit(9)
 where, *sys.argv[1:] = sys.argv[1:]

@@ -23,9 +23,10 @@ from gradcli.base.errors import MAX_BYTES
 
 SAMPLES = sorted((ROOT / "samples/errors").glob("*.txt"))
 # Made in tests: a file of more than 16 MiB is no sample, nor are Parquet files, clusters, sheets of
-# a MiB, 200,000 files, workers that can do nothing, libraries and programs that are not installed.
-GENERATED = {"E0407", "E0602", "E0616", "E0617", "E0707", "E0731", "E0738", "E0805", "E0811",
-             "E0821", "E0822"}
+# a MiB, 200,000 files, workers that can do nothing, libraries and programs that are not installed,
+# runs at once.
+GENERATED = {"E0407", "E0602", "E0616", "E0617", "E0707", "E0731", "E0738", "E0750", "E0751",
+             "E0805", "E0811", "E0821", "E0822"}
 # Why an answer cannot be read is a result, not an error.
 RESULTS = {f"E07{k}" for k in range(10, 22)}
 # A file or folder that cannot be read has a name, but no lines.

@@ -14,7 +14,8 @@ from gradcli.homework.handed_in.class_tables import mapping, open_submissions
 from gradcli.homework.handed_in.roster import open_roster
 from gradcli.homework.marking.earlier import RESULTS, SavedRun
 from gradcli.homework.marking.marks import class_marks
-from gradcli.homework.marking.results import OutputFolder, read_results
+from gradcli.homework.marking.output_folder import OutputFolder
+from gradcli.homework.marking.results import read_results
 from gradcli.homework.reports.items import Stats
 from gradcli.homework.reports.outputs import NOTES, summary
 from gradcli.homework.run import RunOptions
@@ -262,7 +263,7 @@ def _run_options(options: ClassOptions, sheet: Sheet) -> RunOptions:
         overrides=options.overrides, level=options.feedback, raw=options.raw_csv,
         templates=options.template, column=options.column,
         gradescope=options.gradescope, visibility=options.visibility,
-        roster_path=options.roster)
+        roster_path=options.roster, wait=options.wait)
 
 
 def _exports(written: Any) -> list[dict[str, Any]]:

@@ -170,6 +170,8 @@ class ClassOptions(HomeworkOptions):
         "--exit-zero", "Exit 0 whatever the answers are.", "", OUTPUT)
     fresh: bool = option(
         "--fresh", "Check all answers again, not only what changed.", "", LIMITS)
+    wait: bool = option(
+        "--wait", "Wait for another run that writes to the same folder.", "", LIMITS)
     template: list[str] = option(
         "--template", "A gradebook as Canvas or Moodle exports it, to be filled in.", "FILE",
         GRADES)
@@ -242,7 +244,7 @@ ROWS = (
     Command("hw run", "Check and grade a class; only what changed is checked again.",
             HwRunOptions,
             "sheet folder wide roster student_column map student_pattern follow overrides feedback"
-            f" late {BOOKS} out {SUMMED} fail_on exit_zero fresh seed jobs scheduler",
+            f" late {BOOKS} out {SUMMED} fail_on exit_zero fresh wait seed jobs scheduler",
             "homework.run", "gradcli hw run sheet.toml submissions",
             "gradcli hw run sheet.toml submissions --roster roster.csv -o results",
             "gradcli hw run sheet.toml responses.csv --student-col Email --map 'Q1=1a'",
@@ -261,6 +263,6 @@ ROWS = (
             "gradcli hw stats", "gradcli hw stats --format csv -o items.csv"),
     Command("hw export", "Write the gradebooks again, for Canvas, Moodle and Gradescope.",
             ClassOptions,
-            f"results overrides feedback {BOOKS} {SUMMED}", "homework.export",
+            f"results overrides feedback {BOOKS} {SUMMED} wait", "homework.export",
             "gradcli hw export --template canvas.csv"),
 )

@@ -1,7 +1,8 @@
 """The files of an earlier run that are still valid: its manifest, its results, its journal.
 
-An answer need not be checked again if the problem, its text, the seed and the tool are the same.
-Blank and undecided ones are. Of the old results only their offsets in the file are kept in memory.
+An answer need not be checked again if the problem, its text, the seed and the tool are the same;
+what the problem is worth may change, and is counted anew. Blank and undecided ones are checked. Of
+the old results only their offsets in the file are kept in memory.
 
 manifest.json says what a run was made from: hashes of the sheet, of each problem, of the roster, of
 the overrides and of each submitted file; the version of the tool and the seed. No clock and no path
@@ -17,10 +18,12 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+from io import BufferedRandom
 
 from gradcli.base.errors import Diagnostic, GradcliError, Source, read
 from gradcli.homework.handed_in.records import Student
 from gradcli.homework.marking.marks import automatic
+from gradcli.homework.marking.output_folder import NamedFile, unwritable
 from gradcli.homework.marking.results import SCHEMA, TOOL, opened, parse, placed
 from gradcli.homework.sheets.cells import failure
 from gradcli.homework.sheets.formats import open_sheet
@@ -29,11 +32,12 @@ from gradcli.render.machine import dump
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping
     from typing import Any, BinaryIO, Self
 
     from gradcli.homework.checking.problem import Problem
-    from gradcli.homework.marking.results import OutputFolder, Result
+    from gradcli.homework.marking.output_folder import OutputFolder
+    from gradcli.homework.marking.results import Result
 
 
 RESULTS = "results.ndjson"
@@ -95,7 +99,7 @@ class EarlierResults:
         for place, result in placed(self._file, self._path, cut=True):
             new = self._new
             # A file that could not be read has no answers either, and a clock may decide next time.
-            if not result.answer.strip() or result.verdict == "undecided":
+            if not result.answer.strip() or result.verdict == "undecided" or result.share is None:
                 continue
             if result.problem in usable and (result.tool, result.seed, result.sheet) == (
                     new.tool, new.seed, new.sheet):
@@ -112,8 +116,7 @@ def load_valid(folder: str, new: Manifest) -> EarlierResults:
     try:
         old = read_manifest(os.path.join(folder, MANIFEST))
         if (old.tool, old.seed, old.sheet) == (new.tool, new.seed, new.sheet):
-            earlier._index({id for id, found in new.problems.items()
-                            if old.problems.get(id) == found})
+            earlier._index({id for id, found in new.checks.items() if old.checks.get(id) == found})
     except GradcliError:
         earlier.close()
         return EarlierResults(new)
@@ -214,23 +217,25 @@ class Manifest:
     """The input of a run: versions and hashes.
 
     problems: id to hash.
+    checks: id to a hash of what verdicts depend on.
     files: name below the folder of submissions to hash.
     roster, overrides: hashes, None where there was none.
     finished: whether every answer was checked.
     """
 
-    __slots__ = ("files", "finished", "overrides", "problems", "roster", "seed", "sheet",
+    __slots__ = ("checks", "files", "finished", "overrides", "problems", "roster", "seed", "sheet",
                  "sheet_hash", "tool")
 
     def __init__(self, sheet: str, sheet_hash: str, problems: Mapping[str, str], *,
                  seed: int | str = 0, roster: str | None = None, overrides: str | None = None,
-                 files: Mapping[str, str] | None = None, tool: str = TOOL, finished: bool = True
-                 ) -> None:
+                 files: Mapping[str, str] | None = None, tool: str = TOOL, finished: bool = True,
+                 checks: Mapping[str, str] | None = None) -> None:
         self.tool = tool
         self.seed = seed
         self.sheet = sheet
         self.sheet_hash = sheet_hash
         self.problems = dict(problems)
+        self.checks = dict(checks or {})
         self.roster = roster
         self.overrides = overrides
         self.files = dict(files or {})
@@ -242,7 +247,8 @@ class Manifest:
                 "sheet": {"id": self.sheet, "hash": self.sheet_hash}, "roster": self.roster,
                 "overrides": self.overrides}
         parts = [f"  {dump(key)}: {dump(value)}" for key, value in head.items()]
-        for key, table in (("problems", self.problems), ("files", self.files)):
+        for key, table in (("problems", self.problems), ("checks", self.checks),
+                           ("files", self.files)):
             lines = ",\n".join([f"    {dump(k)}: {dump(v)}" for k, v in sorted(table.items())])
             body = f"\n{lines}\n  " if lines else ""
             parts.append(f"  {dump(key)}: {{{body}}}")
@@ -251,13 +257,18 @@ class Manifest:
 
 def manifest(sheet: Sheet, **rest: Any) -> Manifest:
     """Return the manifest of a run with this sheet; `rest` as for `Manifest`."""
-    return Manifest(sheet.id, sheet.hash, {p.id: problem_hash(p) for p in sheet.problems}, **rest)
+    return Manifest(sheet.id, sheet.hash, {p.id: problem_hash(p) for p in sheet.problems},
+                    checks={p.id: problem_hash(p, COUNTING) for p in sheet.problems}, **rest)
 
 
-def problem_hash(problem: Problem) -> str:
-    """Return a hash that is equal for problems with equal fields."""
-    fields = {key: problem.fields()[key] for key in sorted(problem.fields())}
-    return text_hash(dump(fields))
+COUNTING = ("points", "credit", "title", "hidden")
+"""The fields of a problem that no verdict depends on."""
+
+
+def problem_hash(problem: Problem, without: Collection[str] = ()) -> str:
+    """Return a hash that is equal for problems with equal fields, those in `without` aside."""
+    fields = problem.fields()
+    return text_hash(dump({key: fields[key] for key in sorted(fields) if key not in without}))
 
 
 def text_hash(text: str) -> str:
@@ -298,7 +309,8 @@ def read_manifest(path: str) -> Manifest:
         raise _bad("`sheet` is not what it must be", source, _at(source, "sheet"))
     types: dict[str, tuple[type, ...]] = {
         "tool": (str,), "seed": (int, str), "finished": (bool,), "roster": texts,
-        "overrides": texts, "problems": (dict,), "files": (dict,)}
+        "overrides": texts, "problems": (dict,), "checks": (dict,), "files": (dict,)}
+    found.setdefault("checks", {})      # manifests of earlier versions have none
     for key, kinds in types.items():
         value = found.get(key)
         whole = isinstance(value, kinds) and (key == "finished") == isinstance(value, bool)
@@ -338,13 +350,8 @@ class Journal:
             handle = os.open(self.path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
                              | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0), 0o666)
         except OSError as problem:
-            path, reason = self.path, (problem.strerror or "").lower()
-            if isinstance(problem, (FileExistsError, NotADirectoryError)):
-                path, reason = folder, "it is no folder"
-            raise GradcliError(Diagnostic(
-                "E0748", f"cannot write `{path}`: {reason}", span=(0, len(path)),
-                source=Source(path, "--out"), help="give a folder that you may write to")) from None
-        self._file: BinaryIO = os.fdopen(handle, "r+b")
+            raise unwritable(self.path, problem) from None
+        self._file: BinaryIO = BufferedRandom(NamedFile(handle, "r+", self.path))
         self._earlier = EarlierResults(new)
         self._places: dict[tuple[str, str], int] = {}
         self.size = 0 if fresh else self._kept(new)

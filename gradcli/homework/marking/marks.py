@@ -289,7 +289,15 @@ def result(sheet: Sheet, problem: Problem, student: str, answer: str, checked: M
         "confidence": checked.get("confidence"), "message": checked.get("message"),
         "witness": checked.get("witness"), "points": checked.get("points"), "seed": seed,
         "file": file, "line": line, "override": None, "fingerprint": checked.get("fingerprint"),
-        "hint": checked.get("hint"), "doubt": doubt, "ms": checked.get("ms")})
+        "hint": checked.get("hint"), "doubt": doubt, "share": checked.get("score") or 0.0,
+        "ms": checked.get("ms")})
+
+
+def counted(problem: Problem, result: Result) -> None:
+    """Count the points of a result anew: what the problem is worth may have changed."""
+    result.max = float(problem.points)
+    result.score = score(problem, {"verdict": result.verdict, "score": result.share,
+                                   "confidence": result.confidence, "mistake": result.mistake})
 
 
 def score(problem: Problem, checked: Mapping[str, Any]) -> float:

@@ -1,5 +1,4 @@
-"""The folder that a run writes to, and results.ndjson in it: an object for each answer, exact, in a
-fixed order of keys; and back.
+"""results.ndjson: an object for each answer, exact, in a fixed order of keys; and back.
 
 The text of others stands here as it was typed; whatever is unprintable in it is a JSON escape, so
 the file is safe on a terminal. A reader takes nothing on trust: a missing key or a value of a wrong
@@ -9,9 +8,6 @@ type is an error with its location. Keys that this version does not know are pas
 from __future__ import annotations
 
 import json
-import os
-import stat
-from contextlib import contextmanager
 
 from gradcli._version import __version__
 from gradcli.base.errors import Diagnostic, GradcliError, Source
@@ -20,89 +16,11 @@ from gradcli.render.machine import dump
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-    from typing import Any, BinaryIO, TextIO
+    from typing import Any, BinaryIO
 
     from gradcli.homework.checking.problem import Problem
     from gradcli.homework.sheets.sheet import Sheet
 
-
-# --------------------------------------------------------------------------------------------------
-# The folder: whole files below it, and nothing outside.
-#
-# A file gets its name when all of it is written. A link in the place of a file is replaced, not
-# followed; a link in the place of a folder is refused.
-
-class OutputFolder:
-    """A folder, made when it is first written to. written: the names of the files, in order.
-
-    Raises E0748 where a file or folder cannot be made, and ValueError for a name that leads out.
-    """
-
-    __slots__ = ("path", "written")
-
-    def __init__(self, path: str) -> None:
-        self.path = path
-        self.written: list[str] = []
-
-    def write(self, name: str, text: str) -> None:
-        """Write a whole file; `name` is relative, with `/` between folders."""
-        with self.open(name) as stream:
-            stream.write(text)
-
-    @contextmanager
-    def open(self, name: str) -> Iterator[TextIO]:
-        """Open a text to write to; nothing is left of it if the block ends with an exception."""
-        path = self._place(name)
-        temporary = os.path.join(os.path.dirname(path), f".gradcli-{os.urandom(8).hex()}")
-        try:
-            handle = os.open(
-                temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0),
-                0o666)
-        except OSError as problem:
-            raise _unwritable(path, problem) from None
-        try:
-            # Line ends as they are given; whoever writes a lone surrogate gets its escape.
-            with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace",
-                           newline="") as stream:
-                yield stream
-            try:
-                os.replace(temporary, path)
-            except OSError as problem:
-                raise _unwritable(path, problem) from None
-            self.written.append(name)
-        except BaseException:
-            os.unlink(temporary)
-            raise
-
-    def _place(self, name: str) -> str:
-        """Return the path of a file, and make its folders."""
-        parts = name.split("/")
-        if not all(parts) or {".", ".."} & {*parts} or "\0" in name or (
-                os.sep != "/" and os.sep in name):
-            raise ValueError(f"{name!r} leads out of the folder")
-        try:
-            os.makedirs(self.path, exist_ok=True)
-            folder = self.path
-            for part in parts[:-1]:
-                folder = os.path.join(folder, part)
-                if not os.path.lexists(folder):
-                    os.mkdir(folder)
-                elif not stat.S_ISDIR(os.lstat(folder).st_mode):
-                    raise NotADirectoryError(20, "there is something else of this name", folder)
-        except OSError as problem:
-            raise _unwritable(problem.filename or self.path, problem) from None
-        return os.path.join(folder, parts[-1])
-
-
-def _unwritable(path: str, problem: OSError) -> GradcliError:
-    reason = (problem.strerror or str(problem)).lower()
-    return GradcliError(Diagnostic(
-        "E0748", f"cannot write `{path}`: {reason}", span=(0, len(path)),
-        source=Source(path, "--out"), help="give a folder that you may write to"))
-
-
-# --------------------------------------------------------------------------------------------------
-# The results.
 
 SCHEMA = 1
 TOOL = f"gradcli {__version__}"
@@ -119,8 +37,8 @@ KEYS: dict[str, tuple[type, ...]] = {
     "message": (str, NONE), "witness": (dict, NONE), "points": (dict, NONE), "seed": (int, str),
     "file": (str, NONE), "line": (int, NONE), "override": (dict, NONE),
     "fingerprint": (str, NONE), "hint": (str, NONE), "doubt": (str, NONE),
-    "ms": (int, float, NONE)}
-LATER = {"doubt": None}     # keys that older files do not have
+    "share": (int, float, NONE), "ms": (int, float, NONE)}
+LATER = {"doubt": None, "share": None}      # keys that older files do not have
 OVERRIDE: dict[str, tuple[type, ...]] = {
     "score": (int, float, NONE), "comment": TEXT, "automatic": NUMBER}
 
@@ -143,13 +61,14 @@ class Result:
     fingerprint: equal for answers that are numerically equal.
     hint: the sentence about the mistake, without the values that `message` names too.
     doubt: what else the student handed in that no problem claims.
+    share: of a wrong answer, the fraction of its entries that are right.
     ms: the time that the check took, the one field that differs from run to run.
     """
 
     __slots__ = ("also", "answer", "confidence", "doubt", "file", "fingerprint", "hint", "line",
                  "max", "message", "mistake", "ms", "override", "points", "problem", "read_as",
-                 "schema", "score", "seed", "sheet", "sheet_hash", "student", "tool", "verdict",
-                 "witness")
+                 "schema", "score", "seed", "share", "sheet", "sheet_hash", "student", "tool",
+                 "verdict", "witness")
 
     schema: int
     tool: str
@@ -175,6 +94,7 @@ class Result:
     fingerprint: str | None
     hint: str | None
     doubt: str | None
+    share: float | None
     ms: float | None
 
     def __init__(self, fields: dict[str, Any]) -> None:
@@ -198,7 +118,7 @@ def blank(sheet: Sheet, problem: Problem, student: str, seed: int | str = 0) -> 
         "verdict": "blank", "score": 0.0, "max": float(problem.points), "mistake": None,
         "also": [], "confidence": None, "message": None, "witness": None, "points": None,
         "seed": seed, "file": None, "line": None, "override": None, "fingerprint": None,
-        "hint": None, "doubt": None, "ms": None})
+        "hint": None, "doubt": None, "share": None, "ms": None})
 
 
 def in_order(sheet: Sheet, results: Iterable[Result]) -> list[Result]:

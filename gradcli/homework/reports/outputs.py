@@ -38,8 +38,9 @@ if TYPE_CHECKING:
     from gradcli.homework.checking.problem import Problem
     from gradcli.homework.handed_in.records import InputNote, Student
     from gradcli.homework.marking.marks import Marks
+    from gradcli.homework.marking.output_folder import OutputFolder
     from gradcli.homework.marking.overrides import Override
-    from gradcli.homework.marking.results import OutputFolder, Result
+    from gradcli.homework.marking.results import Result
     from gradcli.homework.reports.lms import FilledExport
     from gradcli.homework.sheets.sheet import Sheet
 
