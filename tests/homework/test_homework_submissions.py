@@ -29,7 +29,8 @@ from gradcli.homework.handed_in.records import (
 from gradcli.homework.handed_in.roster import open_roster, parse_roster
 from gradcli.homework.handed_in.texts import csv_answers, json_answers, plain
 from gradcli.homework.marking.marks import waits
-from gradcli.homework.marking.results import OutputFolder, read_results
+from gradcli.homework.marking.output_folder import OutputFolder
+from gradcli.homework.marking.results import read_results
 from gradcli.homework.run import RunOptions, run
 from gradcli.homework.sheets.cells import records
 from gradcli.homework.sheets.formats import parse
