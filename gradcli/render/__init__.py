@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 WRITERS = {"table": ("terminal",), "plain": ("plain",), "json": ("machine",),
            "ndjson": ("machine",), "csv": ("delimited", ","), "tsv": ("delimited", "\t"),
            "markdown": ("markdown",), "latex": ("latex",)}
+PAGE = "html"                   # of `hw report` alone, and not told by a name of a file elsewhere
 FORMATS = tuple(WRITERS)[1:]    # a table needs a terminal's width
 EXACT = ("plain", "json", "ndjson", "csv", "tsv")       # for programs: all rows, all digits
 DOCUMENTS = tuple([format for format in FORMATS if format not in EXACT])
@@ -55,7 +56,7 @@ def write(answer: dict[str, Any], pages: Iterable[Page], format: str, **view: An
         from gradcli.render import machine
 
         return machine.render(answer) if format == "json" else machine.render_ndjson(answer)
-    module, *options = WRITERS[format]
+    module, *options = WRITERS.get(format, (format,))
     return str(_module(module).write(pages, *options, **view))
 
 

@@ -1,8 +1,8 @@
 """A page: what is to be said, before it has a format.
 
 A layout (`render.layouts`, one for each kind of answer) makes pages of an answer, a writer (one for
-each format: `plain`, `delimited`, `markdown`, `latex`, `terminal`) makes a text of pages. JSON is
-the answer itself.
+each format: `plain`, `delimited`, `markdown`, `latex`, `html`, `terminal`) makes a text of pages.
+JSON is the answer itself.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
+    from typing import Self
 
     from gradcli.render import entries
     from gradcli.render.view import Column, View
@@ -52,7 +53,7 @@ class Phrase(str):
     style: str
     tex: str
 
-    def __new__(cls, text: str, tex: str = "", brief: str | None = None, style: str = "") -> Phrase:
+    def __new__(cls, text: str, tex: str = "", brief: str | None = None, style: str = "") -> Self:
         made = super().__new__(cls, text)
         made.tex = tex
         made.brief = text if brief is None else brief
@@ -70,6 +71,22 @@ class Typed(Code):
     """Code that LaTeX, too, shows as such."""
 
     __slots__ = ()
+
+
+class Bar(Phrase):
+    """A text beside shares that may be drawn. shares: styles, each with its share of the width.
+    label: the same in words.
+    """
+
+    __slots__ = ("label", "shares")
+    label: str
+    shares: tuple[tuple[str, float], ...]
+
+    def __new__(cls, text: str, label: str, *shares: tuple[str, float]) -> Self:
+        made = super().__new__(cls, text)
+        made.label = label
+        made.shares = shares
+        return made
 
 
 class Title(NamedTuple):
@@ -104,19 +121,21 @@ class Table:
     of numbers, for each. A cell is a text, a number, an array, None or a tuple of lines.
 
     On a terminal columns that do not fit go below, those of texts at the left again, where it is
-    `split`; or two columns of formulas are folded, those that are `soft`. wrong: rows that are
-    marked. brief: columns with two digits. short: heads for where others are too wide. limits:
-    columns of the terminal that a text gets. ends: how many of the first and the last of many rows
-    are shown.
+    `split`; or two columns of formulas are folded, those that are `soft`. caption: a sentence above
+    it in HTML. wrong: rows that are marked. brief: columns with two digits. short: heads for where
+    others are too wide. limits: columns of the terminal that a text gets. ends: how many of the
+    first and the last of many rows are shown.
     """
 
-    __slots__ = ("brief", "ends", "gap", "head", "limits", "rows", "short", "sides", "soft",
-                 "split", "wrong")
+    __slots__ = ("brief", "caption", "ends", "gap", "head", "limits", "rows", "short", "sides",
+                 "soft", "split", "wrong")
 
     def __init__(self, head: Sequence[Any] = (), rows: Iterable[Sequence[Any]] = (),
                  sides: str = "", *, split: bool = False, soft: tuple[int, ...] = (),
-                 limits: dict[int, int] | None = None, gap: bool = False) -> None:
+                 limits: dict[int, int] | None = None, gap: bool = False, caption: str = ""
+                 ) -> None:
         self.gap = gap
+        self.caption = caption
         self.fill(head, rows, sides)
         self.split = split
         self.soft = soft

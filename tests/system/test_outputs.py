@@ -22,7 +22,7 @@ LINES = {
     "newton": "-e x^2-2 --at x=1", "propagate": "-e x^2 --at x=3 --sigma x=1",
     "steps": "-e x^2 --at x=3", "derive": "-e x^2", "plot": "-e x^2 --over x=0:1", "graph":
     "-e x^2 --at x=3", "check": "x^2 2x", "hw lint": "{sheet}"}
-FROM_RESULTS = ("hw diff", "hw explain", "hw stats")
+FROM_RESULTS = ("hw diff", "hw explain", "hw report", "hw stats")
 """Commands that need a class that was graded: they write as `hw lint` does."""
 USUAL = {"txt": "plain", "json": "json", "ndjson": "ndjson", "jsonl": "ndjson", "csv": "csv",
          "tsv": "tsv", "md": "markdown", "tex": "latex", "py": "python", "c": "c", "h": "c",

@@ -325,7 +325,7 @@ class Inputs:
         words = {"hw run": ["sheet.toml", self.choose(("in", "class.csv", "nowhere"))],
                  "hw lint": ["sheet.toml"], "hw diff": ["results", "results"],
                  "hw explain": [self.choose(("ada", "x")), self.choose(("1", "9"))],
-                 "hw stats": [], "hw export": []}[name]
+                 "hw stats": [], "hw report": [], "hw export": []}[name]
         return self._case(name, [*words, *self._options(name, [])], b"", files)
 
     # --- options ---------------------------------------------------------------------------------

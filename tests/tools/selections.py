@@ -61,6 +61,7 @@ DEPENDENCIES = {
     "hypothesis": "test_homework_sheet test_homework_submissions test_reading",
     "interegular": "test_grammar",
     "jsonschema": "test_diagnostics test_render test_steps",
+    "latex2mathml": "test_homework_pages",
     "lark": "test_blocks_syntax test_grammar test_parser",
     "matplotlib": "test_plot test_plot_docs",
     "mpmath": "test_ops_layers",

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gradcli.cli.environment import Environment
-    from gradcli.cli.options.homework import ClassOptions
+    from gradcli.cli.options.homework import ClassOptions, ReportOptions
     from gradcli.homework.handed_in.records import Submissions
     from gradcli.homework.handed_in.roster import Roster
     from gradcli.homework.marking.marks import Marks
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
 # Processes, unless --jobs says how many; two at least, for one that dies is replaced only then.
 FEWEST, MOST = 2, 8
+REPORT = "report.html"
 
 
 def run(options: ClassOptions, environment: Environment) -> int:
@@ -191,6 +192,29 @@ def stats(options: ClassOptions, environment: Environment) -> int:
         found.add(marks)
     _show({"schema": 1, "command": "hw stats", **_numbers(found), "out": saved.folder}, options,
           environment)
+    return OK
+
+
+def report(options: ReportOptions, environment: Environment) -> int:
+    """Write the class as one page."""
+    from gradcli.homework.reports.whole_class import ClassReport
+    from gradcli.render.layouts.whole_class import page
+
+    gc.enable()
+    saved = SavedRun(options.results)
+    found = ClassReport(saved.sheet)
+    for marks in _everybody(saved):
+        found.add(marks)
+    told = options.output is None and options.chosen() == "html"
+    if told:
+        options.output = os.path.join(saved.folder, REPORT)
+    destination = Destination(options, environment)
+    answer = {"schema": 1, "command": "hw report", **found.numbers(options.anonymous),
+              "out": saved.folder}
+    destination.write(answer, [page(destination.rounded(answer))],
+                      whole=not destination.to_terminal)
+    if told and not options.quiet:
+        write(environment.stdout, f"{visible(options.output or '')}\n")
     return OK
 
 

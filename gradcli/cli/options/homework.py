@@ -211,6 +211,26 @@ class ClassOptions(HomeworkOptions):
         return None
 
 
+class ReportOptions(ClassOptions):
+    """The options of hw report."""
+
+    results: str = option("", "The folder of the results (results).", default="results")
+    anonymous: bool = option(
+        "--anonymous", "Leave out who it is: no names, no ids, no text as it was typed.")
+    format: str | None = option(
+        "--format", "Output format; by default by the name of -o, else html.", "", OUTPUT,
+        choices=("html", *FORMATS))
+    output: str | None = option(
+        "-o --output", "Write to a file, - for standard output; by default report.html in the"
+        " folder of the results.", "FILE", OUTPUT)
+
+    def endings(self) -> dict[str, str]:
+        return {"html": "html", "htm": "html", **super().endings()}
+
+    def chosen(self) -> str:
+        return super().chosen() or "html"
+
+
 class HwRunOptions(ClassOptions):
     """The options of hw run."""
 
@@ -261,6 +281,9 @@ ROWS = (
     Command("hw stats", "Per problem: how many are right, and the mistakes.", ClassOptions,
             f"results {SHOWN}", "homework.stats",
             "gradcli hw stats", "gradcli hw stats --format csv -o items.csv"),
+    Command("hw report", "The class on one page: marks, problems, mistakes, who needs help.",
+            ReportOptions, f"results anonymous {SHOWN}", "homework.report",
+            "gradcli hw report", "gradcli hw report results --anonymous -o class.html"),
     Command("hw export", "Write the gradebooks again, for Canvas, Moodle and Gradescope.",
             ClassOptions,
             f"results overrides feedback {BOOKS} {SUMMED} wait", "homework.export",
