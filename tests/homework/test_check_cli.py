@@ -46,6 +46,9 @@ EFFECTS: dict[str, list[tuple[list[str], int, str]]] = {
     "at": [(["x^2", "6", "--at", "x=3"], 0, "verdict\tcorrect\n"),
            (["x^2", "5", "--at", "x=3"], 1, "verdict\twrong\n"),
            (["sin x", "0", "--at", "x=pi/2"], 0, "verdict\tcorrect\n")],
+    "to": [(["sqrt x", "2.025", "--at", "x=4", "--to", "x=4.1", "--kind", "estimate"], 0,
+            "verdict\tcorrect\n"),
+           (["sqrt x", "2.0248", "--at", "x=4", "--to", "x=4.1"], 1, "answered_original")],
     "order": [(["x^3", "6x", "--order", "2"], 0, "verdict\tcorrect\n"),
               (["x^3", "3x^2", "--order", "2"], 1, "verdict\twrong\n")],
     "direction": [(["x y", "(3y + 4x)/5", "--wrt", "x,y", "--direction", "3,4"], 0,
@@ -284,7 +287,7 @@ def command_lines(count: int) -> Iterator[list[str]]:
 
 
 def test_both_readers_agree() -> None:
-    plain, both = compared(command_lines(600))
+    plain, both = compared(command_lines(700))
     assert plain > 80
     assert both > plain
 
