@@ -5,15 +5,23 @@ from __future__ import annotations
 import hashlib
 import json
 
+from gradcli.homework.handed_in.attempts import Attempt, Attempts
 from gradcli.homework.handed_in.folder import answers, doubts
-from gradcli.homework.handed_in.records import InputNote, Parsed, Student, Submission, Submissions
+from gradcli.homework.handed_in.records import (
+    Ids,
+    InputNote,
+    Parsed,
+    Student,
+    Submission,
+    Submissions,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gradcli.homework.handed_in.records import Ids
     from gradcli.homework.handed_in.roster import Roster
+    from gradcli.homework.sheets.sheet import Sheet
 
 MAX_NAME = 200
 
@@ -21,26 +29,30 @@ MAX_NAME = 200
 class ClassAnswers:
     """The answers of a class while a file is read.
 
-    file: its name. found: id of a student to the student and the answers so far.
+    file: its name.
+    found: id of a student to the student and the attempts so far, whose parts are answers.
+    faults: id of a student to (file, reason) of what may be theirs.
     """
 
-    __slots__ = ("_ids", "_roster", "faults", "file", "found", "notes")
+    __slots__ = ("_ids", "_roster", "_sheet", "faults", "file", "found", "notes")
 
-    def __init__(self, ids: Ids, file: str, roster: Roster | None) -> None:
-        self._ids = ids
+    def __init__(self, sheet: Sheet, file: str, roster: Roster | None) -> None:
+        self._sheet = sheet
+        self._ids = Ids(sheet.ids)
         self._roster = roster
         self.file = file
-        self.found: dict[str, tuple[Student, Parsed]] = {}
+        self.found: dict[str, tuple[Student, list[Attempt]]] = {}
         self.faults: dict[str, list[tuple[str, str]]] = {}
         self.notes: list[InputNote] = []
 
-    def of(self, said: Student, line: int, keys: Sequence[str] = (), system: str = ""
-           ) -> Parsed | None:
+    def of(self, said: Student, line: int, keys: Sequence[str] = (), system: str = "",
+           attempt: Attempt | None = None) -> Parsed | None:
         """Return the answers of a student so far; None, with a note, where the name is unusable.
 
         said: as far as the line describes the student.
         keys: all that may be an id, a login or an e-mail address.
         system: whose number `lms` is.
+        attempt: that the line belongs to, unless the last one was at the same time.
         """
         said.id = said.id.strip()
         if not said.id or len(said.id) > MAX_NAME:
@@ -64,8 +76,13 @@ class ClassAnswers:
                 if self._roster is not None:
                     self.notes.append(InputNote("student", "not in the roster", self.file, line,
                                                 id))
-            self.found[id] = student, Parsed(self._ids)
-        return self.found[id][1]
+            self.found[id] = student, []
+        attempts = self.found[id][1]
+        if not attempts or (attempt is not None and not attempt.same(attempts[-1])):
+            attempts.append(attempt or Attempt())
+            attempts[-1].parts.append(Parsed(self._ids))
+        parsed: Parsed = attempts[-1].parts[0]
+        return parsed
 
     def _of_several(self, entries: list[Student], line: int) -> None:
         """Note for each of several students that a line may be theirs."""
@@ -74,16 +91,19 @@ class ClassAnswers:
             message = f"line {line} may be by any of {either}: a number would tell"
             self.notes.append(InputNote("student", message, self.file, line, one.id))
             self.faults.setdefault(one.id, []).append((self.file, message))
-            self.found.setdefault(one.id, (one.present(), Parsed(self._ids)))
+            self.found.setdefault(one.id, (one.present(), []))
 
     def note(self, about: str, message: str, line: int | None = None) -> None:
         self.notes.append(InputNote(about, message, self.file, line))
 
     def submissions(self) -> Submissions:
         ordered = sorted(self.found)
+        students = [self.found[id][0] for id in ordered]
+        attempts = Attempts(self._sheet, students, self._roster, self.notes)
+        counting = [attempts.counting(*self.found[id]) for id in ordered]
 
         def read(k: int) -> Submission:
-            student, parsed = self.found[ordered[k]]
+            student, parsed = students[k], self._together(counting[k])
             given = {id: (answer, line, self.file) for id, (answer, line)
                      in parsed.answers.items()}
             digest = hashlib.sha256(json.dumps(sorted(
@@ -94,4 +114,17 @@ class ClassAnswers:
             return Submission(student, answers(student.id, self._ids, given, faults),
                               [self.file], notes, digest.hexdigest())
 
-        return Submissions([self.found[id][0] for id in ordered], read, self.notes)
+        return Submissions(students, read, self.notes)
+
+    def _together(self, attempts: Sequence[Attempt]) -> Parsed:
+        """Return the answers of several attempts: of each problem the last that is not blank."""
+        if len(attempts) == 1:
+            only: Parsed = attempts[0].parts[0]
+            return only
+        both = Parsed(self._ids)
+        for attempt in attempts:
+            for parsed in attempt.parts:
+                both.notes += parsed.notes
+                for id, (answer, line) in parsed.answers.items():
+                    both.add(id, answer, line)
+        return both

@@ -9,6 +9,7 @@ import os
 import re
 
 from gradcli.base.errors import Diagnostic, GradcliError, Source
+from gradcli.homework.handed_in.attempts import Attempt
 from gradcli.homework.handed_in.class_answers import ClassAnswers
 from gradcli.homework.handed_in.records import (
     CANVAS,
@@ -31,6 +32,7 @@ from gradcli.homework.sheets.cells import (
     folded,
     records,
 )
+from gradcli.homework.sheets.deadline import day_first, readings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -81,7 +83,7 @@ def table_of(data: bytes, path: str, sheet: Sheet, roster: Roster | None,
         raise unreadable(path, "there is nothing in it")
     titles = [cell.text.strip() for cell in head.cells]
     ids = Ids(sheet.ids)
-    of_class = ClassAnswers(ids, path, roster)
+    of_class = ClassAnswers(sheet, path, roster)
     if remark:
         of_class.note("encoding", remark)
     shape = table_shape(titles)
@@ -99,13 +101,14 @@ def table_of(data: bytes, path: str, sheet: Sheet, roster: Roster | None,
             if id not in problems.values():
                 of_class.note("skipped", f"no column for problem {id}",
                               source.position(head.start)[0])
-    for row in table:
-        if row.empty:
-            continue
-        cells = fitted(row, len(titles), source, last, "E0734")
-        line = source.position(row.start)[0]
+    rows = [(source.position(row.start)[0], fitted(row, len(titles), source, last, "E0734"))
+            for row in table if not row.empty]
+    order = day_first([shape.time(cells) for _, cells in rows])
+    for line, cells in rows:
+        attempt = Attempt(readings(shape.time(cells), order),
+                          number=shape.attempt(cells) if long else shape.attempt(cells) or line)
         parsed = of_class.of(shape.student(cells, who), line, [cells[k].strip() for k in who],
-                             shape.system)
+                             shape.system, attempt)
         if parsed is None:
             continue
         if last is not None:
@@ -134,6 +137,15 @@ class TableShape:
         self.who = who
         self.questions = questions
         self.left_out = left_out
+
+    def time(self, cells: Sequence[str]) -> str:
+        """Return what a row says of the time when it was handed in."""
+        return cells[self.about["time"]] if "time" in self.about else ""
+
+    def attempt(self, cells: Sequence[str]) -> int:
+        """Return the number of the attempt of a row; 0 where none is known."""
+        text = cells[self.about["attempt"]].strip() if "attempt" in self.about else ""
+        return int(text) if text.isdecimal() and len(text) < 6 else 0
 
     def student(self, cells: Sequence[str], who: Sequence[int]) -> Student:
         """Return the student whom a row is by; the first of the columns `who` is the id."""
@@ -310,7 +322,7 @@ def open_stdin(stdin: BinaryIO, sheet: Sheet, roster: Roster | None = None, *,
         if len(data) > MAX_BYTES + before:
             raise unreadable("-", f"larger than {MAX_BYTES // 1024 ** 2} MiB")
         return table_of(data, STDIN, sheet, roster, student_column, mapping)
-    of_class = ClassAnswers(Ids(sheet.ids), STDIN, roster)
+    of_class = ClassAnswers(sheet, STDIN, roster)
     _lines(of_class, stdin, first, before + 1)
     return of_class.submissions()
 
@@ -321,7 +333,7 @@ def open_lines(path: str, sheet: Sheet, roster: Roster | None = None) -> Submiss
     Lines that are no such object are passed over with a note; the student that one names counts as
     having handed something in. Raises E0734 (cannot be read).
     """
-    of_class = ClassAnswers(Ids(sheet.ids), path, roster)
+    of_class = ClassAnswers(sheet, path, roster)
     try:
         with open(path, "rb") as file:
             _lines(of_class, file, file.readline(MAX_LINE + 1), 1)

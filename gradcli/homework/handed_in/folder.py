@@ -8,6 +8,7 @@ import re
 
 from gradcli.base.errors import Diagnostic, GradcliError, Source
 from gradcli.homework.handed_in import texts
+from gradcli.homework.handed_in.attempts import Attempts
 from gradcli.homework.handed_in.files import Folder, open_files
 from gradcli.homework.handed_in.owners import (
     IGNORED,
@@ -17,6 +18,7 @@ from gradcli.homework.handed_in.owners import (
     by_student,
     owner,
     patterned,
+    settle,
     stem,
 )
 from gradcli.homework.handed_in.records import (
@@ -34,6 +36,7 @@ from gradcli.homework.handed_in.records import (
     printable,
 )
 from gradcli.homework.handed_in.texts import plain
+from gradcli.homework.sheets.deadline import readings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,6 +44,7 @@ if TYPE_CHECKING:
 
     from gradcli.homework.handed_in.files import Files
     from gradcli.homework.handed_in.roster import Roster
+    from gradcli.homework.sheets.deadline import Readings
     from gradcli.homework.sheets.sheet import Sheet
 
 
@@ -83,6 +87,7 @@ def owned_files(files: Files, assignment: str, ids: Ids, paths: Sequence[str],
         path.partition("/")[0] in STEPS for path in wanted if "/" in path)
     found = []
     steps: dict[str, int] = {}
+    stamps = _stamps(files, paths)
     for path in wanted:
         one = owner(path, in_steps)
         if one is None:
@@ -91,10 +96,25 @@ def owned_files(files: Files, assignment: str, ids: Ids, paths: Sequence[str],
         else:
             if one.shape == "file":
                 one.id = file_owner(files, path, ids) or one.id
+            one.readings = stamps.get(os.path.dirname(path), ())
             found.append((path, one))
     notes += [InputNote("skipped", f"{count:,} files beside what students submitted", step)
               for step, count in steps.items()]
     return _of_assignment(found, assignment, notes)
+
+
+def _stamps(files: Files, paths: Sequence[str]) -> dict[str, Readings]:
+    """Return the times that nbgrader writes beside what is handed in, by the folder."""
+    found: dict[str, Readings] = {}
+    for path in paths:
+        folder, _, name = path.rpartition("/")
+        if folder and name == "timestamp.txt":
+            try:
+                text, _ = decoded_text(files.read(path))
+            except Unreadable:
+                continue
+            found[folder] = readings(text)
+    return found
 
 
 def file_owner(files: Files, path: str, ids: Ids) -> str | None:
@@ -169,6 +189,9 @@ def open_folder(root: str, sheet: Sheet, roster: Roster | None = None, *, follow
     owned = owned_files(files, sheet.id, ids, paths, notes, whose)
     students = by_student(owned, roster, notes)
     ordered = [students[id] for id in sorted(students)]
+    attempts = Attempts(sheet, [theirs.student for theirs in ordered], roster, notes)
+    for theirs in ordered:
+        settle(theirs, attempts)
 
     def read(k: int) -> Submission:
         return _read(files, ids, ordered[k])

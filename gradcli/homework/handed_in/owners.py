@@ -5,13 +5,16 @@ from __future__ import annotations
 import os
 import re
 
+from gradcli.homework.handed_in.attempts import Attempt
 from gradcli.homework.handed_in.records import CANVAS, MOODLE, InputNote, Student, printable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from gradcli.homework.handed_in.attempts import Attempts
     from gradcli.homework.handed_in.roster import Roster
+    from gradcli.homework.sheets.deadline import Readings
 
 # Whose a file is, by its path: the shapes that learning management systems write.
 #
@@ -42,9 +45,10 @@ class Owner:
     rest: the path below the part that names the student.
     shape: MOODLE, CANVAS, "folder", "file" or "pattern".
     system: whose number `lms` is.
+    readings: of the time when it was handed in.
     """
 
-    __slots__ = ("attempt", "id", "late", "lms", "rest", "shape", "system")
+    __slots__ = ("attempt", "id", "late", "lms", "readings", "rest", "shape", "system")
 
     def __init__(self, shape: str, id: str, rest: str, *, lms: str = "", late: bool = False,
                  attempt: int = 0) -> None:
@@ -54,6 +58,7 @@ class Owner:
         self.lms = lms
         self.late = late
         self.attempt = attempt
+        self.readings: Readings = ()
 
     @property
     def key(self) -> tuple[str, str]:
@@ -205,3 +210,25 @@ def _person(id: str, entry: Student | None, one: Owner) -> Student:
         first, _, last = one.id.rpartition(" ")
         return Student(id, last, first, lms=one.lms)
     return Student(id, late=one.late, lms=one.lms)
+
+
+# --------------------------------------------------------------------------------------------------
+# Attempts: Canvas numbers a file that is handed in again, hw3.txt, hw3-1.txt, hw3-2.txt.
+
+_AGAIN = re.compile(r"(.*)-(\d{1,2})", re.DOTALL)
+
+
+def settle(theirs: StudentFiles, attempts: Attempts) -> None:
+    """Leave the files of the attempts that count, with a note on the others."""
+    stems = {stem(one.rest) for _, one in theirs.files}
+    found: dict[tuple[int, bool, Readings], Attempt] = {}
+    for path, one in theirs.files:
+        again = _AGAIN.fullmatch(stem(one.rest)) if one.system == CANVAS else None
+        number = int(again[2]) if again and again[1] in stems else 0
+        found.setdefault((number, one.late, one.readings), Attempt(
+            one.readings, one.late, number)).parts.append((path, one))
+    counting = attempts.counting(theirs.student, list(found.values()))
+    files = [part for attempt in counting for part in attempt.parts]
+    theirs.notes += [InputNote("skipped", "another attempt counts", path, student=theirs.student.id)
+                     for path, _ in theirs.files if all(path != other for other, _ in files)]
+    theirs.files = files

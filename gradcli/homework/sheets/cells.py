@@ -122,8 +122,8 @@ def failure(code: str, message: str, source: Source, span: tuple[int, int], help
 STUDENT = {"student": ("student id", "id", "sis user id", "sis id", "sid", "id number",
                        "student number", "student no", "matrikelnummer", "username", "user name",
                        "login", "login id", "sis login id", "netid", "email", "email address",
-                       "e mail", "e mail address", "mail", "name", "full name", "your name",
-                       "student name")}
+                       "e mail", "e mail address", "e mail adresse", "mail", "name", "full name",
+                       "your name", "student name")}
 """What a table of a class calls the column that says whose a row is."""
 
 

@@ -5,15 +5,19 @@ from __future__ import annotations
 import os
 import re
 import tomllib
+from datetime import timedelta
 
 from gradcli.base.errors import Diagnostic, GradcliError, Source, read, split
 from gradcli.homework.checking.problem import DEFAULTS
-from gradcli.homework.sheets.cells import delimiter, folded, records
+from gradcli.homework.sheets.cells import STUDENT, columns, delimiter, folded, records
+from gradcli.homework.sheets.deadline import ATTEMPTS, LAST, Deadline, due_time, span
+from gradcli.homework.sheets.places import spans
 from gradcli.homework.sheets.sheet import ID, OPTIONS, Sheet, SheetProblems, stem
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from datetime import datetime, tzinfo
     from typing import Any, BinaryIO
 
     from gradcli.base.errors import Source, Span
@@ -24,8 +28,11 @@ if TYPE_CHECKING:
 
 SCHEMA = 1
 TABLES = ("schema", "sheet", "credit", "late", "problem")
-HEAD = ("id", "title", "seed", *OPTIONS)
-LATE = ("penalty",)
+HEAD = ("id", "title", "seed", "attempt", *OPTIONS)
+LATE = ("penalty", "due", "timezone", "grace", "extensions")
+# TOML wants the seconds of a time.
+_MINUTES = re.compile(r"^(\s*[\w\"'@.+-]+\s*=\s*\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d)"
+                      r"(?=\s*(?:Z|[+-]\d\d:\d\d)?\s*(?:#.*)?$)", re.MULTILINE)
 _AT = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 
 
@@ -39,7 +46,7 @@ def _document(source: Source) -> dict[str, Any]:
     size = 1
     try:
         # tomllib takes no lone carriage return, and counts \r\n as one character.
-        return tomllib.loads(source.text)
+        return tomllib.loads(_MINUTES.sub(r"\1:00", source.text))
     except tomllib.TOMLDecodeError as problem:
         message, help = str(problem), "see https://toml.io for what TOML looks like"
         at = len(source.text)
@@ -105,11 +112,12 @@ class _TomlReader:
                     defaults[name] = value
         credit = self._credit()
         given = {**defaults, "credit": credit} if credit else defaults
-        late = self._late()
+        late, deadline = self._late(), self._deadline()
         for k, fields in enumerate(self._problems()):
             self._problem(k, fields, given)
         return self.found.sheet(self._id(head), title=self._text(head, "title"), late=late,
-                                seed=self._seed(head), options=defaults)
+                                seed=self._seed(head), options=defaults, deadline=deadline,
+                                attempt=self._attempt(head))
 
     def _version(self) -> None:
         version = self.document.get("schema", SCHEMA)
@@ -154,6 +162,71 @@ class _TomlReader:
                               self.value("late", "penalty"), "write penalty = 0.1")
             return 0.0
         return float(penalty)
+
+    def _deadline(self) -> Deadline:
+        table = self._table("late", LATE)
+        due = self._due("due", table.get("due"), self.value("late", "due"))
+        grace = self._grace(table.get("grace", "0 s"))
+        given = table.get("extensions", {})
+        if isinstance(given, str):
+            given = self._extensions(given)
+        if not isinstance(given, dict):
+            self.found.report("E0703", "`extensions` must be a table, or the name of a CSV file",
+                              self.value("late", "extensions"), "write [late.extensions], and"
+                              ' below it s1234567 = 2026-11-27T23:59')
+            given = {}
+        extensions = {name: span(value) if isinstance(value, str) and span(value) else
+                      self._due(name, value, self.value("late", "extensions", name))
+                      for name, value in given.items()}
+        return Deadline(due, self._zone(table.get("timezone")), grace, {
+            name: value for name, value in extensions.items() if value is not None})
+
+    def _due(self, name: str, value: Any, place: Span) -> datetime | None:
+        found = due_time(value)
+        if value is not None and found is None:
+            self.found.report("E0703", f"`{name}` must be a time", place,
+                              f"write {name} = 2026-11-20T23:59")
+        return found
+
+    def _grace(self, value: Any) -> timedelta:
+        found = span(value) if isinstance(value, str) else None
+        if found is None:
+            self.found.report("E0703", "`grace` must be a text such as `15 min` or `2 h`",
+                              self.value("late", "grace"), 'write grace = "15 min"')
+        return found or timedelta(0)
+
+    def _zone(self, name: Any) -> tzinfo | None:
+        if name is None:
+            return None
+        from zoneinfo import ZoneInfo
+
+        try:
+            return ZoneInfo(name)
+        except (KeyError, ValueError, TypeError, OSError):
+            self.found.report("E0703", "`timezone` must be the name of one, as the IANA writes it",
+                              self.value("late", "timezone"), 'write timezone = "Europe/Berlin"')
+            return None
+
+    def _extensions(self, name: str) -> dict[str, str]:
+        """Return the rows of a CSV file beside the sheet: who, and when."""
+        source = read(os.path.join(os.path.dirname(self.source.name), name))
+        table = [[cell.text.strip() for cell in row.cells] for row in records(
+            source, delimiter(source.text), "E0709") if not row.empty]
+        known = columns(table[0] if table else [], {**STUDENT, "due": (
+            "until", "extension", "deadline", "due date", "extended due date", "new due date")})
+        if len(known) < 2:
+            raise GradcliError(Diagnostic(
+                "E0702", "the extensions name no student, or no time", source=source, span=(0, 0),
+                help="begin with the row student_id,due"))
+        who, when = known["student"], known["due"]
+        return {row[who]: row[when] for row in table[1:] if len(row) > max(who, when)}
+
+    def _attempt(self, head: Mapping[str, Any]) -> str:
+        attempt = head.get("attempt", LAST)
+        if attempt not in ATTEMPTS:
+            self.found.report("E0703", f"`attempt` must be one of {', '.join(ATTEMPTS)}",
+                              self.value("sheet", "attempt"), 'write attempt = "last"')
+        return str(attempt)
 
     def _problems(self) -> list[Any]:
         given = self.document.get("problem", [])
@@ -296,134 +369,6 @@ def list_sheet(source: Source) -> Sheet:
                       (at, at + len(line)), spans, spans)
         at += len(line) + 1
     return found.sheet(stem(source.name))
-
-
-# --------------------------------------------------------------------------------------------------
-# Where the keys and values of a TOML text stand: `tomllib` reads them, but does not say.
-#
-# The text is one that `tomllib` has read, so what is wrong with TOML need not be looked for here.
-
-_BLANK = re.compile(r"(?:[ \t\r\n]++|#[^\n]*+)*+")
-_SPACE = re.compile(r"[ \t]*+")
-_BARE = re.compile(r"[A-Za-z0-9_-]++")
-_STRING = re.compile(
-    r'"""(?:[^"\\]|\\.|"(?!""))*+"{3,5}' r"|'''(?:[^']|'(?!''))*+'{3,5}"
-    r'|"(?:[^"\\]|\\.)*+"' r"|'[^']*+'", re.DOTALL)
-_SCALAR = re.compile(r"[^,\]}\n#]*+")
-
-
-def spans(text: str) -> dict[KeyPath, tuple[Span, Span]]:
-    """Return for each table, key and element of a TOML text the spans of its name (a table's: its
-    header; an element's: the element) and of its value. Keys that a dot makes have those of the
-    whole.
-    """
-    found = _TomlSpans(text)
-    found.document()
-    return found.spans
-
-
-class _TomlSpans:
-    __slots__ = ("at", "counts", "spans", "text")
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self.at = 0
-        self.counts: dict[KeyPath, int] = {}
-        self.spans: dict[KeyPath, tuple[Span, Span]] = {}
-
-    def document(self) -> None:
-        table: KeyPath = ()
-        self.skip(_BLANK)
-        while self.at < len(self.text):
-            if self.text[self.at] == "[":
-                table = self.header()
-            else:
-                self.pair(table)
-            self.skip(_BLANK)
-
-    def skip(self, pattern: re.Pattern[str]) -> str:
-        found = pattern.match(self.text, self.at)
-        assert found is not None
-        self.at = found.end()
-        return found[0]
-
-    def header(self) -> KeyPath:
-        start = self.at
-        double = self.text.startswith("[[", start)
-        self.at += 1 + double
-        names = self.names()
-        self.at += 1 + double
-        path: KeyPath = ()
-        for k, (name, _) in enumerate(names):
-            path = (*path, name)
-            if double and k == len(names) - 1:
-                self.counts[path] = self.counts.get(path, 0) + 1
-            if path in self.counts:
-                path = (*path, self.counts[path] - 1)
-        whole = (start, self.at)
-        self.spans[path] = (whole, whole)
-        return path
-
-    def pair(self, table: KeyPath) -> None:
-        names = self.names()
-        self.at += 1        # the equals sign
-        self.skip(_SPACE)
-        path = table
-        made = []
-        for name, key in names:
-            path = (*path, name)
-            made.append((path, key))
-        value = self.value(path)
-        for path, key in made:
-            self.spans.setdefault(path, (key, value))
-
-    def names(self) -> list[tuple[str, Span]]:
-        """Return the parts of a dotted key, each with its span; stop at the sign that ends it."""
-        names = []
-        while True:
-            self.skip(_SPACE)
-            start = self.at
-            if self.text[start] in "\"'":
-                raw = self.skip(_STRING)
-                name = tomllib.loads(f"name = {raw}")["name"]
-            else:
-                name = self.skip(_BARE)
-            names.append((name, (start, self.at)))
-            self.skip(_SPACE)
-            if not self.text.startswith(".", self.at):
-                return names
-            self.at += 1
-
-    def value(self, path: KeyPath) -> Span:
-        start = self.at
-        first = self.text[start]
-        if first in "\"'":
-            self.skip(_STRING)
-        elif first in "[{":
-            self.members(path, first == "[")
-        else:
-            self.at = start + len(self.skip(_SCALAR).rstrip())
-        return start, self.at
-
-    def members(self, path: KeyPath, is_array: bool) -> None:
-        """Parse the members of an array or an inline table, from bracket to bracket."""
-        self.at += 1
-        count = 0
-        while True:
-            self.skip(_BLANK)
-            sign = self.text[self.at]
-            if sign in "]}":
-                self.at += 1
-                return
-            if sign == ",":
-                self.at += 1
-            elif is_array:
-                element = (*path, count)
-                count += 1
-                span = self.value(element)
-                self.spans[element] = (span, span)
-            else:
-                self.pair(path)
 
 
 def open_sheet(path: str, stdin: BinaryIO | None = None) -> Sheet:

@@ -10,6 +10,7 @@
     missing_chain_factor = 0.5
     [late]
     penalty = 0.1               # the share that a late submission loses
+    due = 2026-11-20T23:59      # and the rest of a `Deadline`
     [[problem]]
     id = "1a"
     function = "x^2 sin(x)"     # and all other fields of a `Problem`
@@ -27,6 +28,7 @@ import re
 from gradcli.base.errors import Diagnostic, GradcliError, Source
 from gradcli.homework.checking.fields import READERS, from_fields
 from gradcli.homework.checking.problem import DEFAULTS, Problem
+from gradcli.homework.sheets.deadline import LAST, Deadline
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,17 +50,20 @@ class Sheet:
 
     options: fields for all problems, such as log.
     late: the share that late submissions lose.
+    deadline: when it is due.
+    attempt: which of several attempts counts, one of ATTEMPTS.
     seed: of the points.
     hash: of the text.
     source: the text.
     """
 
-    __slots__ = ("_ids", "_places", "hash", "id", "late", "options", "path", "problems", "seed",
-                 "source", "title")
+    __slots__ = ("_ids", "_places", "attempt", "deadline", "hash", "id", "late", "options",
+                 "path", "problems", "seed", "source", "title")
 
     def __init__(self, source: Source, id: str, problems: Sequence[Problem],
                  places: Mapping[tuple[str, str], Span], *, title: str = "", late: float = 0.0,
-                 seed: int | str = 0, options: Mapping[str, Any] | None = None) -> None:
+                 seed: int | str = 0, options: Mapping[str, Any] | None = None,
+                 deadline: Deadline | None = None, attempt: str = LAST) -> None:
         self.source = source
         self.path = source.name
         self.hash = hashlib.sha256(source.text.encode("utf-8", "surrogatepass")).hexdigest()
@@ -67,6 +72,8 @@ class Sheet:
         self.problems = list(problems)
         self.options = dict(options or {})
         self.late = late
+        self.deadline = deadline or Deadline()
+        self.attempt = attempt
         self.seed = seed
         self._ids = {p.id: p for p in self.problems}
         self._places = places
