@@ -118,11 +118,13 @@ FORMS = {
         'B,2,b@x,S,5,2026-11-20 23:00:10 UTC,1,x,0,0,1,0\n'),
     "moodle": (
         'Surname,"First name","Email address",State,"Started on",Completed,"Time taken",'
-        '"Response 1","Response 2"\nA,A,a@x,Finished,"20 November 2026  11:00 PM","20 November 2026  11:59 PM",'
-        '1,x,\nB,B,b@x,Finished,"20 November 2026  11:00 PM","21 November 2026  12:01 AM",1,x,\n'),
+        '"Response 1","Response 2"\n'
+        'A,A,a@x,Finished,"20 November 2026  11:00 PM","20 November 2026  11:59 PM",1,x,\n'
+        'B,B,b@x,Finished,"20 November 2026  11:00 PM","21 November 2026  12:01 AM",1,x,\n'),
     "microsoft": (
         "ID,Start time,Completion time,Email,Name,1\n"
-        "1,11/20/26 23:00:01,11/20/26 23:59:30,a@x,A,x\n2,11/20/26 23:00:01,11/21/26 0:00:10,b@x,B,x\n")}
+        "1,11/20/26 23:00:01,11/20/26 23:59:30,a@x,A,x\n"
+        "2,11/20/26 23:00:01,11/21/26 0:00:10,b@x,B,x\n")}
 
 
 @pytest.mark.parametrize("name", FORMS)
