@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from folders import ROOT
 
-from gradcli.base.errors import Source
+from gradcli.base.errors import GradcliError, Source
 from gradcli.homework.handed_in.class_tables import open_submissions
 from gradcli.homework.handed_in.records import Submissions
 from gradcli.homework.handed_in.roster import Roster, parse_roster
@@ -180,6 +180,54 @@ def test_late_whatever_finds_the_student(tmp_path: Path, sheet: Sheet, pattern: 
         "müllerjürgen_LATE_13_9003_hw.txt": "1a: c"}, sheet, CANVAS, student_pattern=pattern)
     assert answered(found) == {"710011": "a - -", "710012": "b - -", "710013": "c - -"}
     assert [s.late for s in found.students] == [False, True, True]
+
+
+LISTED = """\
+submission_101:
+  :submitters:
+  - :name: Wei Zhang
+    :sid: '710011'
+    :email: wz1@x.edu
+  :created_at: 2026-11-20 17:34:00.861687000 Z
+  :score: 2.0
+  :results:
+    output: |-
+      =======
+      :submitters:
+submission_102:
+  :submitters:
+  - :name: Wei Zhang
+    :sid: '710012'
+  - :name: Jürgen Müller
+    :sid: ''
+    :email: jmueller@uni.example
+  :created_at: 2026-11-21 17:34:00.861687000 Z
+submission_103:
+  :submitters: []
+"""
+
+
+@pytest.mark.parametrize("root", ["", "assignment_9_export/"])
+def test_an_export_of_gradescope(tmp_path: Path, root: str) -> None:
+    """Who submitted together has the same answers."""
+    sheet = parse('[late]\ndue = 2026-11-21\ntimezone = "Europe/Rome"\npenalty = 0.1\n'
+                  '[[problem]]\nid = "1a"\nfunction = "x^2"\n', "hw3.toml")
+    files = {f"{root}submission_metadata.yml": LISTED.replace("21 17:34", "22 17:34"),
+             f"{root}submission_101/hw3.txt": "1a: a", f"{root}submission_102/hw3.txt": "1a: b"}
+    found = handed_in(tmp_path, files, sheet, CANVAS)
+    assert answered(found) == {"710011": "a", "710012": "b", "710013": "b"}
+    assert [s.late for s in found.students] == [False, True, True]
+    alone = open_submissions(str(tmp_path), sheet)
+    assert [(s.id, s.name) for s in alone.students] == [
+        ("710011", "Wei Zhang"), ("710012", "Wei Zhang"), ("jmueller@uni.example", "Jürgen Müller")]
+
+
+@pytest.mark.parametrize("text", ["- a", "a: [", "submission_1: 3", "3"])
+def test_a_list_of_gradescope_that_is_none(tmp_path: Path, sheet: Sheet, text: str) -> None:
+    with pytest.raises(GradcliError, match="as Gradescope writes it") as caught:
+        handed_in(tmp_path, {"submission_metadata.yml": text, "submission_1/a.txt": "1a: x"}, sheet,
+                  CANVAS)
+    assert caught.value.code == "E0730"
 
 
 # --- tables -------------------------------------------------------------------------------------

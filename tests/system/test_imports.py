@@ -49,6 +49,7 @@ OWNERS = {
     "rich": ("gradcli/render/", "gradcli/cli/"),
     "scipy": ("gradcli/base/lazy.py",),
     "typer": ("gradcli/cli/",),
+    "yaml": ("gradcli/homework/handed_in/owners.py",),
 }
 EAGER = {"typer"}
 

@@ -114,7 +114,9 @@ def table_of(data: bytes, path: str, sheet: Sheet, roster: Roster | None,
         if last is not None:
             parsed.add(cells[known["problem"]], cells[last], line)
         for k, id in problems.items():
-            parsed.add(id, cells[k], line)
+            # Moodle writes a dash for no response.
+            blank = k in shape.questions and cells[k].strip() == "-"
+            parsed.add(id, "" if blank else cells[k], line)
     return of_class.submissions()
 
 

@@ -12,14 +12,18 @@ from gradcli.homework.handed_in.attempts import Attempts
 from gradcli.homework.handed_in.files import Folder, open_files
 from gradcli.homework.handed_in.owners import (
     IGNORED,
+    MAX_LISTED,
     STEPS,
+    SUBMITTERS,
     Owner,
     StudentFiles,
     by_student,
     owner,
+    parents,
     patterned,
     settle,
     stem,
+    submitters,
 )
 from gradcli.homework.handed_in.records import (
     DOUBTS,
@@ -88,7 +92,12 @@ def owned_files(files: Files, assignment: str, ids: Ids, paths: Sequence[str],
     found = []
     steps: dict[str, int] = {}
     stamps = _stamps(files, paths)
+    exported = _exported(files, paths)
     for path in wanted:
+        by = next((exported[folder] for folder in parents(path) if folder in exported), None)
+        if by is not None:
+            found += [(path, one) for one in by]
+            continue
         one = owner(path, in_steps)
         if one is None:
             first = path.partition("/")[0]
@@ -101,6 +110,29 @@ def owned_files(files: Files, assignment: str, ids: Ids, paths: Sequence[str],
     notes += [InputNote("skipped", f"{count:,} files beside what students submitted", step)
               for step, count in steps.items()]
     return _of_assignment(found, assignment, notes)
+
+
+def _exported(files: Files, paths: Sequence[str]) -> dict[str, list[Owner]]:
+    """Return the owners of the folders that Gradescope exports, as it lists them. Raises E0730."""
+    found: dict[str, list[Owner]] = {}
+    for path in paths:
+        folder, _, name = path.rpartition("/")
+        # A student's own file of this name says nothing.
+        if name == SUBMITTERS and (not folder or all(
+                other.startswith(f"{folder}/") for other in paths)):
+            try:
+                text, _ = decoded_text(files.read(path, MAX_LISTED))
+                listed = submitters(text)
+            except Unreadable as problem:
+                shown = printable(os.path.join(files.root, path))
+                raise GradcliError(Diagnostic(
+                    "E0730", f"cannot read who submitted what in `{shown}`: {problem}",
+                    source=Source("", shown), span=(0, 0),
+                    help="pip install 'gradcli[gradescope]'" if "PyYAML" in str(problem) else
+                    "export the submissions again")) from None
+            found.update({f"{folder}/{name}" if folder else name: owners
+                          for name, owners in listed.items()})
+    return found
 
 
 def _stamps(files: Files, paths: Sequence[str]) -> dict[str, Readings]:

@@ -6,11 +6,21 @@ import os
 import re
 
 from gradcli.homework.handed_in.attempts import Attempt
-from gradcli.homework.handed_in.records import CANVAS, MOODLE, InputNote, Student, printable
+from gradcli.homework.handed_in.records import (
+    CANVAS,
+    MOODLE,
+    InputNote,
+    Student,
+    Unreadable,
+    printable,
+)
+from gradcli.homework.handed_in.roster import described
+from gradcli.homework.sheets.deadline import readings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
+    from typing import Any
 
     from gradcli.homework.handed_in.attempts import Attempts
     from gradcli.homework.handed_in.roster import Roster
@@ -23,15 +33,18 @@ if TYPE_CHECKING:
 # Ann Lee_1234_assignsubmission_file_/hw3.txt     Moodle, and ..._onlinetext_/onlinetext.html
 # leeann_LATE_12_34_hw3.txt                       Canvas: name, LATE, user, attachment, file
 # leeann_LATE_12_text.html                        Canvas: what was typed there
+# submission_123/hw3.txt                          Gradescope, which lists whose each folder is
 # alice.txt                                       one file each
 
 MOODLE_NAME = re.compile(r"([^/]{1,200}?)_(\d{1,12})_assignsubmission_(?:file|onlinetext)(?:_.*)?")
 CANVAS_NAME = re.compile(
     r"([^/_]{1,200})(_LATE)?_(\d{1,12})_(?:(\d{1,12})_(.+)|((?:text|link)\.html))", re.DOTALL)
 STEPS = ("submitted", "source", "release", "autograded", "feedback")
-# What nbgrader and operating systems put beside what students hand in.
-IGNORED = re.compile(r"(?:.*/)?(?:\.[^/]*|timestamp\.txt|Thumbs\.db|desktop\.ini|__MACOSX/.*)",
-                     re.DOTALL)
+# What systems put beside what students hand in.
+SUBMITTERS = "submission_metadata.yml"
+IGNORED = re.compile(
+    r"(?:.*/)?(?:\.[^/]*|timestamp\.txt|submission_metadata\.yml|Thumbs\.db|desktop\.ini|"
+    r"__MACOSX/.*)", re.DOTALL)
 
 
 class Owner:
@@ -43,12 +56,13 @@ class Owner:
     late: whether the system says so.
     attempt: later ones count.
     rest: the path below the part that names the student.
-    shape: MOODLE, CANVAS, "folder", "file" or "pattern".
+    shape: MOODLE, CANVAS, "folder", "file", "listed" or "pattern".
     system: whose number `lms` is.
     readings: of the time when it was handed in.
+    said: the student as a list describes one; None where there is only the path.
     """
 
-    __slots__ = ("attempt", "id", "late", "lms", "readings", "rest", "shape", "system")
+    __slots__ = ("attempt", "id", "late", "lms", "readings", "rest", "said", "shape", "system")
 
     def __init__(self, shape: str, id: str, rest: str, *, lms: str = "", late: bool = False,
                  attempt: int = 0) -> None:
@@ -59,6 +73,7 @@ class Owner:
         self.late = late
         self.attempt = attempt
         self.readings: Readings = ()
+        self.said: Student | None = None
 
     @property
     def key(self) -> tuple[str, str]:
@@ -95,6 +110,54 @@ def patterned(path: str, id: str) -> Owner:
         one.lms, one.late, one.attempt, one.system = (
             known.lms, known.late, known.attempt, known.shape)
     return one
+
+
+MAX_LISTED = 64 * 1024 * 1024
+
+
+def submitters(text: str) -> dict[str, list[Owner]]:
+    """Return the students of each folder that Gradescope lists. Raises `Unreadable`.
+
+        submission_409194023:
+          :submitters:
+          - :name: Ann Lee
+            :sid: '710011'
+            :email: ann@uni.example
+          :created_at: 2026-11-20 17:34:00.861687000 Z
+    """
+    try:
+        import yaml
+    except ImportError:
+        raise Unreadable("that needs PyYAML, which is not installed") from None
+    try:
+        document = yaml.load(text, getattr(yaml, "CBaseLoader", yaml.BaseLoader))
+        found = {}
+        for folder, entry in document.items():
+            fields = _plain(entry)
+            owners = []
+            for one in fields.get("submitters") or ():
+                said = {"student_id": "", "name": "", "email": "", **_plain(one)}
+                said["student_id"] = said.pop("sid", "")
+                id = said["student_id"] or said["email"] or said["name"]
+                owners.append(Owner("listed", id, folder))
+                owners[-1].said = described(id, said)
+                owners[-1].readings = readings(fields.get("created_at", ""))
+            if owners:
+                found[folder] = owners
+        return found
+    except (yaml.YAMLError, AttributeError, TypeError, ValueError, RecursionError):
+        raise Unreadable("it is not as Gradescope writes it") from None
+
+
+def _plain(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """Return fields without the colon in front of their names."""
+    return {name.lstrip(":"): value for name, value in entry.items()}
+
+
+def parents(path: str) -> list[str]:
+    """Return the folders that a path is in, the nearest first."""
+    parts = path.split("/")
+    return ["/".join(parts[:k]) for k in range(len(parts) - 1, 0, -1)]
 
 
 # --------------------------------------------------------------------------------------------------
@@ -173,6 +236,8 @@ def _are_numbered(owned: Sequence[tuple[str, Owner]], roster: Roster, notes: lis
 
 def _entries(one: Owner, roster: Roster, numbered: bool) -> list[Student]:
     """Return the students of the roster who may own a file."""
+    if one.said is not None:
+        return roster.find((one.id, one.said.email), one.said.full_name)
     number = one.lms if numbered and one.system == roster.system else ""
     if one.shape in (CANVAS, MOODLE):
         # Moodle writes the group in front: `Group A-Ann Lee`.
@@ -206,6 +271,8 @@ def stem(path: str) -> str:
 def _person(id: str, entry: Student | None, one: Owner) -> Student:
     if entry is not None:
         return entry.present(late=one.late, lms=one.lms)
+    if one.said is not None:
+        return one.said.present()
     if one.shape == MOODLE:
         first, _, last = one.id.rpartition(" ")
         return Student(id, last, first, lms=one.lms)
@@ -222,11 +289,13 @@ def settle(theirs: StudentFiles, attempts: Attempts) -> None:
     """Leave the files of the attempts that count, with a note on the others."""
     stems = {stem(one.rest) for _, one in theirs.files}
     found: dict[tuple[int, bool, Readings], Attempt] = {}
+    known = readings(theirs.student.time)
     for path, one in theirs.files:
         again = _AGAIN.fullmatch(stem(one.rest)) if one.system == CANVAS else None
         number = int(again[2]) if again and again[1] in stems else 0
-        found.setdefault((number, one.late, one.readings), Attempt(
-            one.readings, one.late, number)).parts.append((path, one))
+        time = one.readings or known
+        found.setdefault((number, one.late, time), Attempt(time, one.late, number)
+                         ).parts.append((path, one))
     counting = attempts.counting(theirs.student, list(found.values()))
     files = [part for attempt in counting for part in attempt.parts]
     theirs.notes += [InputNote("skipped", "another attempt counts", path, student=theirs.student.id)

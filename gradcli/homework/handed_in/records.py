@@ -128,14 +128,15 @@ class Student:
     late: whether it came late.
     lms: the number that Moodle (participant) or Canvas (user) gave, "" if none.
     login: the name that the student logs in with.
+    time: when the student handed in, as the roster says it.
     """
 
     __slots__ = ("email", "first_name", "handed_in", "id", "last_name", "late", "lms", "login",
-                 "section")
+                 "section", "time")
 
     def __init__(self, id: str, last_name: str = "", first_name: str = "", email: str = "",
                  section: str = "", *, handed_in: bool = True, late: bool = False, lms: str = "",
-                 login: str = "") -> None:
+                 login: str = "", time: str = "") -> None:
         self.id = id
         self.last_name = last_name
         self.first_name = first_name
@@ -145,11 +146,12 @@ class Student:
         self.late = late
         self.lms = lms
         self.login = login
+        self.time = time
 
     def present(self, *, late: bool = False, lms: str = "") -> Student:
         """Return a student of the roster who has handed something in."""
         return Student(self.id, self.last_name, self.first_name, self.email, self.section,
-                       late=late, lms=self.lms or lms, login=self.login)
+                       late=late, lms=self.lms or lms, login=self.login, time=self.time)
 
     @property
     def full_name(self) -> str:

@@ -145,7 +145,8 @@ TITLES = {
 SYSTEMS = {
     CANVAS: {"name": ("student",), "lms": ("id",), "student_id": ("sis user id",),
              "login": ("sis login id",), "section": (), "email": ()},
-    MOODLE: {**TITLES, "lms": ("identifier", "id"), "student_id": ("id number",)},
+    MOODLE: {**TITLES, "lms": ("identifier", "id"), "student_id": ("id number",),
+             "time": ("last modified submission",)},
 }
 # What Moodle writes in front of a participant's number.
 _PARTICIPANT = re.compile(
@@ -243,4 +244,5 @@ def described(id: str, cells: Mapping[str, str]) -> Student:
     number = _PARTICIPANT.fullmatch(cells.get("lms", ""))
     return Student(id, last, first, cells.get("email") or (login if "@" in login else ""),
                    cells.get("section", ""), handed_in=False, login=login,
-                   lms=number[1] if number else cells.get("lms", ""))
+                   lms=number[1] if number else cells.get("lms", ""),
+                   time=cells.get("time", "") if number else "")
