@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from homework_class import FORMATS, TIMELESS, class_of, marks
+from homework_formats import FORMATS, TIMELESS, class_of, marks
 
 
 @pytest.mark.parametrize("system", FORMATS)

@@ -75,6 +75,7 @@ DEPENDENCIES = {
     "pyarrow": "test_points_io",
     "pytest": "",
     "pytest-xdist": "",
+    "pyyaml": "test_who_is_who",
     "rich": """
         test_check_cli test_formats test_homework_reports_text test_readme test_render_table
         test_sheets test_terminal test_why
