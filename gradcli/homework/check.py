@@ -13,9 +13,9 @@ from gradcli.homework.checking.answered import Answered, Trial
 from gradcli.homework.checking.built import CONSTANTS
 from gradcli.homework.checking.compare import Comparison
 from gradcli.homework.checking.judge import is_right, judge
-from gradcli.homework.checking.prepared import PreparedProblem, names, prepared_problem
-from gradcli.lang.paper.answer import Reading, alternatives, read
-from gradcli.lang.syntax.code import LIST
+from gradcli.homework.checking.prepared import PreparedProblem, prepared_problem
+from gradcli.homework.checking.readings import doubt, listed, read_answer
+from gradcli.lang.paper.answer import Reading, alternatives, understood
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,9 +28,6 @@ PREPARING = 2.0
 """Seconds of work after which a function is refused."""
 DIAGNOSIS = 1.0
 """Seconds of work for finding out what is wrong with one; hardly any takes a hundredth."""
-MAX_COMMAS = 4
-"""Of so many commas between digits, each may be a decimal one or not."""
-
 MAX_LINES = 10
 """So many lines of an answer are read on their own; where there are more, a person decides."""
 
@@ -80,9 +77,10 @@ def check(prepared: PreparedProblem, answer: str) -> dict[str, Any]:
     """
     start = perf_counter()
     result = _of_text(prepared, answer)
-    if result["message"] != ACCEPTED and ("\n" in answer or "\r" in answer):
+    if result["message"] != ACCEPTED and ("\n" in answer or "\r" in answer or "\\\\" in answer):
         from gradcli.lang.paper.left import formula_lines
 
+        answer = understood(answer, prepared.reference.names, prepared.single)[0]
         lines = formula_lines(answer)
         if len(lines) > 1:
             result = _of_lines(prepared, lines, result)
@@ -149,13 +147,13 @@ def _of_text(prepared: PreparedProblem, answer: str) -> dict[str, Any]:
 
 def _check(prepared: PreparedProblem, text: str, result: dict[str, Any], deadline: float) -> None:
     problem, reference = prepared.problem, prepared.reference
-    reading = _read(prepared, text)
+    reading = read_answer(prepared, text, deadline)
     result["read_as"] = reading.read_as
     answered = Answered(reading, reference, problem)
     if not answered.fits:
-        listed = _listed(prepared, text)
-        if len(listed) == 1:  # the one reading that has the shape asked for
-            answered, = listed
+        fitting = listed(prepared, text)
+        if len(fitting) == 1:  # the one reading that has the shape asked for
+            answered, = fitting
             reading = answered.reading
             result["read_as"] = reading.read_as
     trial = Trial(prepared, answered, deadline)
@@ -171,6 +169,8 @@ def _check(prepared: PreparedProblem, text: str, result: dict[str, Any], deadlin
     unsure = _unsure_left(reading, prepared) if result["verdict"] in (
         "correct", "domain", "wrong") else ""
     unsure = unsure or _differing_sides(trial, result["verdict"] in ("correct", "domain"))
+    if not unsure and result["verdict"] == "wrong" and (reading.conditions or answered.unknown):
+        unsure = doubt(trial, result)
     if unsure:
         _leave(result, unsure)
         return
@@ -186,7 +186,7 @@ def _check(prepared: PreparedProblem, text: str, result: dict[str, Any], deadlin
             from gradcli.homework.mistakes.diagnosis import diagnose
             from gradcli.lang.paper.ambiguous import mixed_numbers, shorter_arguments
 
-            for other in [one.reading for one in _listed(prepared, text)]:
+            for other in [one.reading for one in listed(prepared, text)]:
                 if is_right(prepared, other, deadline):
                     result["alternatives"].insert(0, other.read_as)
                     _leave(result, "a comma between digits may separate, or be a decimal one: read"
@@ -278,62 +278,10 @@ def _other_sides(trial: Trial, right: bool) -> list[Reading]:
                 break       # what stands before another name may be another quantity
             continue
         try:
-            found.append(_read(prepared, side))
+            found.append(read_answer(prepared, side))
         except GradcliError:
             pass        # a step on the way: u'v
     return [one for one in found if known.issuperset(one.names)]
-
-
-def _read(prepared: PreparedProblem, text: str) -> Reading:
-    """Read an answer in the shape that is asked for, or else as a vector, which is no misprint."""
-    reference = prepared.reference
-    text = reference.kind.typed(text, reference)
-    if prepared.single and ("x" in text or "X" in text):
-        text = _times_ten(text)
-    try:
-        return read(text, reference.names)
-    except GradcliError:
-        if not reference.shape and text.strip()[:1] in "([{<":
-            try:
-                reading = read(text, names(prepared.problem, True, reference.variables))
-                if reading.code[-1][0] == LIST:
-                    return reading
-            except GradcliError:
-                pass
-        raise
-
-
-def _listed(prepared: PreparedProblem, text: str) -> list[Answered]:
-    """Return the readings of the right shape that a text has where some commas between digits
-    separate components: (1,2) is a vector or 1.2.
-    """
-    if not prepared.problem.decimal_comma or "," not in text:
-        return []
-    import re
-    from itertools import product
-
-    first, *rest = re.split(r"(?<=\d),(?=\d)", text)
-    found = []
-    choices = " ", *[""] * (len(rest) <= MAX_COMMAS)
-    for blanks in product(choices, repeat=len(rest)):
-        other = first + "".join([f",{blank}{part}" for blank, part in zip(
-            blanks, rest, strict=True)])
-        if other == text:
-            continue
-        try:
-            answered = Answered(_read(prepared, other), prepared.reference, prepared.problem)
-        except GradcliError:
-            continue
-        if answered.fits:
-            found.append(answered)
-    return found
-
-
-def _times_ten(text: str) -> str:
-    """Replace the x of 4.5 x 10^3 by `*`: where a number is asked for, it is no variable."""
-    import re
-
-    return re.sub(r"(?<=\d)( *)[xX](?= *10 *(?:\^|\*\*|[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]))", r"\1*", text)
 
 
 def read_accepted(prepared: PreparedProblem, text: str) -> Answered | None:
@@ -347,7 +295,7 @@ def read_accepted(prepared: PreparedProblem, text: str) -> Answered | None:
     words, left = [[word for word in part.split() if word.isalpha() and len(word) > 1
                     and word not in SCHOOL] for part in (text, text.rpartition("=")[0])]
     try:
-        answered = Answered(_read(prepared, text), prepared.reference, prepared.problem)
+        answered = Answered(read_answer(prepared, text), prepared.reference, prepared.problem)
     except GradcliError as unreadable:
         if unreadable.code == "E0711" or len(words) > 1 or all(
                 c.isalpha() or c in " .,;:!?'’-" for c in text):

@@ -264,7 +264,7 @@ def check_echo(reading: Reading, names: ProblemNames) -> None:
 @pytest.mark.parametrize(("typed", "marked"), [
     ("2x + х", "х"), ("x² + х", "х"), ("√(x) − x!", "!"), ("\\frac{1}{x} + \\foo", "\\foo"),
     ("\\sqrt{x} + sin", "sin"), ("f'(x) = ln*x", "ln"), ("（x＋1", "（"), ("½x + 0,5", ","),
-    ("\\frac{x+1}{x2}", "x2"), ("2x dx", "dx"), ("x + 2 3", "2 3"), ("In(x)", "In"),
+    ("\\frac{x+1}{x2}", "x2"), ("2x dx", "dx"), ("x + 2 3", "2 3"),
     ("xf(x)", "f"), ("ln^-1 x", "ln^-1"), ("|x", "|"), ("(x]", "]"), ("x**", "**"),
     ("y' = х", "х"), ("2x + y' = 3", "2x + y'"), ("x⁻² + 1e999", "1e999")])
 def test_an_error_is_where_it_was_typed(typed: str, marked: str) -> None:

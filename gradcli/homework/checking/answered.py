@@ -157,10 +157,11 @@ def _by_variables(labels: Sequence[str], items: Sequence[Tree], reference: Refer
         return None
     found: dict[tuple[str, ...], Tree] = {}
     for label, item in zip(labels, items, strict=True):
-        said = claim(label, reference.names)
-        if said is None or said.by is None or len(said.by) != order or said.by in found:
-            return None
-        found[said.by] = item
+        for one in label.replace(":", "=").split("="):      # f_xy = f_yx
+            said = claim(one, reference.names)
+            if said is None or said.by is None or len(said.by) != order or said.by in found:
+                return None
+            found[said.by] = item
     wrt = reference.wrt
     wanted = [(x,) for x in wrt] if order == 1 else [(x, y) for x in wrt for y in wrt]
     if set(found) <= set(wanted) and all(w in found or w[::-1] in found for w in wanted):
@@ -245,7 +246,8 @@ def _place(said: Claim, reference: Reference) -> str:
             if value is not None:
                 return f"a value at {text}, not a formula"
         if len(values) == 1 and said.of and kind.plain and not reference.shape and \
-                len(values[0][2]) == 1 and values[0][2].isalpha() and values[0][2] not in known:
+                len(values[0][2]) == 1 and values[0][2].isalpha() and known.keys().isdisjoint(
+                    (values[0][2], values[0][2].swapcase())):
             return f"a value at {values[0][2]}"
         return ""
     for name, value, _ in values:

@@ -17,7 +17,7 @@ from gradcli.homework.checking.pool import corner
 from gradcli.homework.checking.problem import Reference, refused, slope
 from gradcli.lang.paper.ambiguous import first_mixed
 from gradcli.lang.paper.answer import read
-from gradcli.lang.paper.names import ProblemNames
+from gradcli.lang.paper.names import ProblemNames, other_case
 from gradcli.lang.paper.plain import counts
 from gradcli.lang.paper.unknown import unknown_word
 from gradcli.ops.table.elementwise import subtract
@@ -222,6 +222,10 @@ def _read(problem: Problem, form: str, known: ProblemNames) -> Reading:
             raise error("E0704", "a mixed number, or a product", place,
                         help="put + and brackets, or a sign of a product, between number and"
                         " fraction")
+        strange = known.other_case.intersection(found.tokens.spellings())
+        if strange:
+            at = problem.function.find(min(strange))
+            raise other_case(min(strange), (at, at + 1))
         unknown = unknown_word(found, known)
         if unknown is not None:
             raise unknown

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from gradcli.base.errors import GradcliError, error
 from gradcli.lang.paper.marks import arrange
-from gradcli.lang.paper.names import ProblemNames
+from gradcli.lang.paper.names import ProblemNames, other_case
 from gradcli.lang.paper.parser import parse
 from gradcli.lang.paper.plain import counts
 from gradcli.lang.paper.scanner import plain, scan
+from gradcli.lang.paper.tokens import NAME, SCHOOL
 from gradcli.lang.paper.written import written
 
 TYPE_CHECKING = False
@@ -20,6 +21,12 @@ if TYPE_CHECKING:
     from gradcli.lang.syntax.code import Code
 
 MAX_LENGTH = 2000
+# Of what answers are mostly made; without other characters and words there is no other notation
+# (`notations`).
+PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 +-*/^()='")
+APART = str.maketrans(dict.fromkeys("0123456789 +-*/^()='", " "))
+SHORT = 2
+"""So many letters are no word beside a formula."""
 
 
 class Reading:
@@ -34,12 +41,13 @@ class Reading:
     sides: all text left of the last equals sign, if it begins with a name of the answer.
     equation: the code of a left side that is a formula of its own, or None.
     notes: on spellings that were understood otherwise.
+    conditions: beside the formula, which were not looked at.
     expansion: puts the parts of its text into code, if there are any.
     names: those that the code loads, in order, once each.
     """
 
-    __slots__ = ("_read_as", "code", "equation", "expansion", "labels", "left", "notes", "origin",
-                 "sides", "text", "tokens")
+    __slots__ = ("_read_as", "code", "conditions", "equation", "expansion", "labels", "left",
+                 "notes", "origin", "sides", "text", "tokens")
 
     def __init__(self, text: str, code: Code, tokens: AnswerTokens, origin: PlainText | None
                  ) -> None:
@@ -53,6 +61,7 @@ class Reading:
         self.sides = ""
         self.equation: Code | None = None
         self.notes: list[str] = []
+        self.conditions: list[str] = []
         self._read_as: str | None = None
 
     @property
@@ -116,6 +125,19 @@ def read(text: str, names: ProblemNames, both: bool = False) -> Reading:
     return found
 
 
+def understood(text: str, names: ProblemNames, number: bool = False) -> tuple[str, list[str]]:
+    """Return an answer, at its length, without what stands beside the formula, in the notation that
+    `read` knows; and the conditions that were left out. number: a number is asked for.
+    """
+    if len(text) > MAX_LENGTH or (
+            PLAIN.issuperset(text) and all(
+                len(word) <= SHORT or word in SCHOOL for word in text.translate(APART).split())):
+        return text, []
+    from gradcli.lang.paper.notations import rewritten
+
+    return rewritten(text, names, number)
+
+
 def _read(typed: str, text: str, names: ProblemNames, origin: PlainText | None, both: bool
           ) -> Reading:
     """Read the plain form `text` of an answer as typed."""
@@ -129,7 +151,7 @@ def _read(typed: str, text: str, names: ProblemNames, origin: PlainText | None, 
         from gradcli.lang.paper.left import in_lines
 
         text = in_lines(text, end)
-    if names.vector and text.count("=", 0, end) > 1:
+    if names.vector and text.count("=", 0, end) + text.count(":", 0, end) > 1:
         from gradcli.lang.paper.left import unlabelled
 
         bare, labels = unlabelled(text, end, names)
@@ -176,8 +198,23 @@ def _read(typed: str, text: str, names: ProblemNames, origin: PlainText | None, 
         found.notes += log_notes(text + " ", begin, end, names)
     if names.notes:
         words = set(tokens.spellings())
+        if not names.other_case.isdisjoint(words):
+            _check_case(tokens, names)
         found.notes += [note for word, note in names.notes.items() if word in words]
     return found
+
+
+def _check_case(tokens: AnswerTokens, names: ProblemNames) -> None:
+    """Raise E0711 where a letter stands in both cases, X - x, but for a capital that begins."""
+    text = tokens.text
+    first = len(text) - len(text.lstrip())
+    spelled = {text[start:end] for kind, start, end in zip(
+        tokens.kinds, tokens.starts, tokens.ends, strict=True)
+        if kind == NAME and (start > first or not text[start].isupper())}
+    for letter in sorted(names.other_case & spelled):
+        if letter.swapcase() in spelled:
+            at = text.index(letter, first)
+            raise other_case(letter, (at, at + 1))
 
 
 def _sides(text: str, end: int, names: ProblemNames, both: bool

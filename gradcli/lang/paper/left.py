@@ -91,8 +91,8 @@ def lists(text: str, begin: int, end: int) -> bool:
 
 
 def unlabelled(text: str, end: int, names: ProblemNames) -> tuple[str, tuple[str, ...]]:
-    """Return the text with blanks for the labels of components, and the labels: f_x = 2x, f_y = 3.
-    Both empty where a component has none.
+    """Return the text with blanks for the labels of components, and the labels: f_x = 2x, f_y = 3;
+    those of one component together, f_xy = f_yx. Both empty where a component has none.
     """
     found = list(text)
     labels = []
@@ -102,11 +102,14 @@ def unlabelled(text: str, end: int, names: ProblemNames) -> tuple[str, tuple[str
         depth += (character in "([{<") - (character in ")]}>")
         if character not in ",;" or depth > 0:
             continue
-        stop = text.find("=", begin, at)
-        if stop < 0 or not is_label(text[begin:stop], names):
+        first = begin
+        for stop in [k for k in range(begin, at) if text[k] in "=:"]:
+            if text[begin:stop].strip() and is_label(text[begin:stop], names):
+                begin = stop + 1
+        if begin == first:
             return "", ()
-        labels.append("".join(text[begin:stop].split()))
-        found[begin:stop + 1] = " " * (stop + 1 - begin)
+        labels.append("".join(text[first:begin - 1].split()))
+        found[first:begin] = " " * (begin - first)
         begin = at + 1
     return "".join(found), tuple(labels)
 
@@ -173,8 +176,9 @@ def is_label(text: str, names: ProblemNames) -> bool:
     text = "".join(text.split()).replace("^'", "'")
     if not text or _is_derivative(text, names):
         return True
-    if text[0] == "f" and len(text) > 1 and all(letter in names.written for letter in text[1:]):
-        return True  # fx, fxy
+    head = text[:text.find("(")] if closed(text, text.find("(")) == len(text) else text
+    if text[0] == "f" and len(head) > 1 and all(letter in names.written for letter in head[1:]):
+        return True  # fx, fxy(1,2)
     return (text in names.written or _is_quotient(text) or _is_name(text, names)
             or text.lower().rstrip(":") in WORDS)
 
@@ -226,7 +230,7 @@ def closed(text: str, at: int) -> int:
 
 def _is_quotient(text: str) -> bool:
     r"""Return whether a text is dy/dx, d^2y/dx^2, ∂f/∂x(1,2) or d/dx(...), also with \frac."""
-    bare = text.translate(_WITHOUT)
+    bare = _apart(text.translate(_WITHOUT))
     if bare[:1] not in ("d", "∂"):
         return False
     at = _power(bare, 1)
@@ -243,6 +247,15 @@ def _is_quotient(text: str) -> bool:
     # Any formula may follow d/dx; arguments or a point may follow dy/dx.
     return bare[at - 1] not in "d∂/" and (
         not of_function or not any(sign in rest for sign in "+-*/^"))
+
+
+GLUED = re.compile(r"(([d∂])[^\W\d_])(\2[^\W\d_])")
+
+
+def _apart(text: str) -> str:
+    """Return dy/dx for dydx, any other text as it is."""
+    whole = GLUED.fullmatch(text)
+    return f"{whole[1]}/{whole[3]}" if whole else text
 
 
 _WITHOUT = dict.fromkeys(map(ord, "()[]{}* "))
@@ -378,6 +391,7 @@ def _claim(text: str, names: ProblemNames) -> Claim | None:
         by = _variables([whole["by"] or whole["below"] or ""], names)
         return Claim("", len(whole["primes"] or " "), by,
                      operand=whole["primed"] or whole["of"] or whole["over"] or "")
+    text = _apart(text)
     for whole in (QUOTIENT.fullmatch(text), WITHOUT.fullmatch(text)):
         by = whole and _variables(whole["by"].replace(whole["d"], " ").split(), names)
         if not whole or not by or (whole["order"] or "1") != str(len(by)):

@@ -23,6 +23,8 @@ from gradcli.lang.paper.tokens import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from gradcli.base.errors import GradcliError, Span
+
     Piece = tuple[int, str, int]  # kind, word, how many letters
     Pieces = tuple[Piece, ...]
 
@@ -46,8 +48,8 @@ class ProblemNames:
     fixed: variables that may have a factorial, since nothing is differentiated by them.
     """
 
-    __slots__ = ("called_runs", "decimal_comma", "fixed", "log", "longest", "notes", "plain_runs",
-                 "program", "variables", "vector", "written")
+    __slots__ = ("called_runs", "decimal_comma", "fixed", "log", "longest", "notes", "other_case",
+                 "plain_runs", "program", "variables", "vector", "written")
 
     def __init__(self, variables: tuple[str, ...] = (), log: str = "natural",
                  decimal_comma: bool = False, vector: bool = False, program: bool = False,
@@ -70,6 +72,7 @@ class ProblemNames:
         self.plain_runs: dict[str, Pieces] = {}
         self.called_runs: dict[str, Pieces] = {}
         self.notes: dict[str, str] = {}
+        self.other_case: set[str] = set()   # letters met that are declared in the other case
 
     def is_unit(self, word: str) -> bool:
         """Return whether a name is that of a unit vector: i, e_1, or e_x where there is an x."""
@@ -146,6 +149,9 @@ class ProblemNames:
             return NAME, self.written[word]
         if len(word) == 1:
             return (NAME, "e") if word == "e" else None
+        if word == "In" and "I" not in self.written and "n" not in self.written:
+            self.notes[word] = "`In` is read as ln"
+            return FUNCTION, SCHOOL["ln"]
         if word in SCHOOL:
             if word[0] == "a" and "a" in self.written and word[1:] in SCHOOL:
                 return None  # the factor `a` of acos(ax); who means the arcus may write arccos
@@ -170,18 +176,28 @@ class ProblemNames:
         return "log10" if word == "log" and self.log == "ten" else SCHOOL[word]
 
     def _letter(self, letter: str, at: int) -> tuple[int, str]:
-        """Return the name of a single letter that is not declared.
+        """Return the name of a single letter that is not declared: that of the other case if it is.
 
-        Raises E0711 for one that is declared in the other case.
+        Raises E0711 for such a letter in a program.
         """
         other = letter.swapcase()
         if letter != INTEGRATION_CONSTANT and other in self.written:
-            raise error("E0711", f"`{letter}` is not `{other}`", (at, at + 1),
-                        help=f"write {other}: small and capital letters are two names")
+            if self.program:
+                raise other_case(letter, (at, at + 1))
+            self.other_case.add(letter)
+            self.notes[letter] = f"`{letter}` is read as {other}"
+            return NAME, self.written[other]
         if other == "e":
             self.notes[letter] = f"`{letter}` is read as e"
             return NAME, "e"
         return NAME, LOADED[GREEK[letter]] if letter in GREEK else letter
+
+
+def other_case(letter: str, span: Span) -> GradcliError:
+    """Return E0711 for a letter that is not the declared one, but for its case."""
+    other = letter.swapcase()
+    return error("E0711", f"`{letter}` is not `{other}`", span,
+                 help=f"write {other}: small and capital letters are two names")
 
 
 def _spellings(name: str) -> list[str]:

@@ -22,7 +22,8 @@ SIGNS = {
     **dict.fromkeys("⟨〈‹❬", "<"), **dict.fromkeys("⟩〉›❭", ">"), **dict.fromkeys("∣❘│", "|"),
     **dict.fromkeys("❨❪⟮⦅", "("), **dict.fromkeys("❩❫⟯⦆", ")"), **dict.fromkeys("❲⟦〔", "["),
     **dict.fromkeys("❳⟧〕", "]"), "❴": "{", "❵": "}", **dict.fromkeys("ˆ⌃∧", "^"),
-    **dict.fromkeys("′’‘´ʹʼ＇", "'"), "″": "''", "‴": "'''", "∆": "Δ", "î": "i", "ĵ": "j", "ê": "e",
+    **dict.fromkeys("′’‘´ʹʼ＇", "'"), **dict.fromkeys("″“”", "''"),
+    "‴": "'''", "∆": "Δ", "î": "i", "ĵ": "j", "ê": "e",
     # Blanks; marks that cannot be seen; an arrow or hat over a vector.
     **dict.fromkeys("\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009"
                     "\u200a\u202f\u205f\u3000\u2028\u2029\x85", " "),
@@ -30,6 +31,7 @@ SIGNS = {
                     "\u0302\u20d7", ""),
     "\u2063": ",",
 }
+RAISED_SLASHES = "ᐟ⸍"
 ROOTS = {"2": "√", "3": "∛", "4": "∜"}
 
 
@@ -165,8 +167,10 @@ def _raised(found: PlainText, text: str, at: int, kind: str) -> int:
 
     end = at
     inside = ""
-    while end < len(text) and unicodedata.decomposition(text[end]).startswith(kind):
-        inside += unicodedata.normalize("NFKC", text[end]).replace("−", "-")
+    while end < len(text) and (text[end] in RAISED_SLASHES or unicodedata.decomposition(
+            text[end]).startswith(kind)):
+        inside += "/" if text[end] in RAISED_SLASHES else unicodedata.normalize(
+            "NFKC", text[end]).replace("−", "-")
         end += 1
     # x³√y is x³ times a root, x ³√y is x times a third root.
     if kind == "<super>" and text[end:end + 1] == "√" and inside in ROOTS and (
@@ -175,6 +179,8 @@ def _raised(found: PlainText, text: str, at: int, kind: str) -> int:
         return end + 1
     found.put("^(" if kind == "<super>" else "_{", at, at + 1)
     for k, character in enumerate(inside):
+        if kind == "<super>" and character.isdecimal() and inside[k - 1:k].isalpha():
+            found.put("^", min(at + k, end - 1), min(at + k, end - 1))      # e¹⁻ᵗ²
         found.put(character, min(at + k, end - 1), min(at + k + 1, end))
     found.put(")" if kind == "<super>" else "}", end - 1, end)
     return end

@@ -100,9 +100,6 @@ def refuse_run(written: Collection[str], run: str, called: bool, at: int) -> Non
     span = (at, at + len(run))
     if run.lower() in NO_FORMULA:
         raise error("E0711", f"`{run}` is not a formula", span, help="give a formula such as 2x")
-    if run.startswith("In") and "I" not in written and "n" not in written:
-        raise error("E0712", "`In` with a capital I is not a function", span,
-                    help="write ln, with a small L, for the natural logarithm")
     if run[-2:-1] == "d" and "d" not in written and run[-1] in written:
         raise error("E0711", f"`{run[-2:]}` is not part of a derivative's formula",
                     (span[1] - 2, span[1]), help="leave it out")

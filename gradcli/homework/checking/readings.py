@@ -1,0 +1,195 @@
+"""The readings of an answer to a problem: the one that counts, and those that a person may mean."""
+
+from __future__ import annotations
+
+from time import thread_time
+
+from gradcli.base.errors import GradcliError, error
+from gradcli.homework.checking.answered import Answered, Trial
+from gradcli.homework.checking.built import CONSTANTS
+from gradcli.homework.checking.judge import is_right
+from gradcli.homework.checking.prepared import PreparedProblem, names
+from gradcli.lang.paper.answer import read, understood
+from gradcli.lang.paper.names import ProblemNames
+from gradcli.lang.syntax.code import LIST
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from gradcli.lang.paper.answer import Reading
+
+SLOW = 0.25
+MAX_COMMAS = 4
+"""Of so many commas between digits, each may be a decimal one or not."""
+
+
+def read_answer(prepared: PreparedProblem, text: str, deadline: float | None = None) -> Reading:
+    """Read an answer in the shape that is asked for, or else as a vector, which is no misprint, or
+    with other signs in its numbers. Raises what `read` does.
+
+    deadline: of `time.thread_time`; raises TimeoutError after it.
+    """
+    reference = prepared.reference
+    text = reference.kind.typed(text, reference)
+    if prepared.single and ("x" in text or "X" in text):
+        text = _times_ten(text)
+    text, conditions = understood(text, reference.names, prepared.single)
+    try:
+        reading = read(text, reference.names)
+    except GradcliError as unreadable:
+        other = _other(prepared, text, unreadable, deadline or thread_time() + SLOW)
+        if other is None:
+            raise
+        reading = other
+    if prepared.single and not reference.shape:
+        _refuse_unit(reading, prepared)
+    reading.conditions = conditions
+    reading.notes += [f"`{one}` was not looked at" for one in conditions]
+    return reading
+
+
+def _other(prepared: PreparedProblem, text: str, unreadable: GradcliError, deadline: float
+           ) -> Reading | None:
+    """Return the reading as a vector, or with other signs in its numbers; None without one."""
+    if prepared.reference.shape:
+        return None
+    if text.strip()[:1] in "([{<":
+        try:
+            reading = read(text, names(prepared.problem, True, prepared.reference.variables))
+            if reading.code[-1][0] == LIST:
+                return reading
+        except GradcliError:
+            pass
+    if prepared.single and not prepared.problem.decimal_comma and unreadable.code in (
+            "E0713", "E0718", "E0719"):
+        return _with_other_numbers(prepared, text, deadline)
+    return None
+
+
+# ---- signs in numbers ----------------------------------------------------------------------------
+#
+# Where a number is asked for, 6,804 is six thousand, 2,5 is 2.5. Where the sheet does not say what
+# a comma is, such a reading counts if it is right; it is wrong only where digits stand in threes
+# and no reading is right.
+
+GROUPED = r"(?<![\d.,])[1-9]\d{0,2}(?:([,' \u2009\u202f’])\d{3})(?:\1\d{3})*(?![\d])(?!\1\d)"
+
+
+def _with_other_numbers(prepared: PreparedProblem, text: str, deadline: float) -> Reading | None:
+    found: list[tuple[Reading, bool]] = []
+    for other, known, in_threes in _numbers(prepared, text):
+        try:
+            reading = read(other, known)
+        except GradcliError:
+            continue
+        if is_right(prepared, reading, deadline):
+            # Of 6,804, right as 6.804 only, a person decides.
+            if found and in_threes:
+                return None
+            reading.notes.append(f"`{text.strip()}` is read as {reading.read_as}")
+            return reading
+        found.append((reading, in_threes))
+    return found[0][0] if found and found[0][1] else None
+
+
+def _numbers(prepared: PreparedProblem, text: str) -> Iterator[tuple[str, ProblemNames, bool]]:
+    """Yield the text without the signs between thousands, and the names for one with decimal
+    commas; and whether all such signs stand between digits in threes.
+    """
+    import re
+
+    from gradcli.lang.paper.notations import NOTHING
+
+    known = prepared.reference.names
+
+    def joined(found: re.Match[str]) -> str:
+        return found.group().replace(found[1], NOTHING)
+
+    without = re.sub(GROUPED, joined, text)
+    if without != text:
+        yield without, known, True
+    in_threes = "," not in without
+    if in_threes:
+        without = text
+    if "," in without:
+        comma = ProblemNames(known.variables, known.log, True, known.vector, fixed=known.fixed)
+        yield without, comma, in_threes
+
+
+def listed(prepared: PreparedProblem, text: str) -> list[Answered]:
+    """Return the readings of the right shape that a text has where some commas between digits
+    separate components: (1,2) is a vector or 1.2; and where blanks do: [a b; c d].
+    """
+    found = []
+    for other in _with_other_separators(prepared, text):
+        try:
+            answered = Answered(read_answer(prepared, other), prepared.reference, prepared.problem)
+        except GradcliError:
+            continue
+        if answered.fits:
+            found.append(answered)
+    return found
+
+
+def _with_other_separators(prepared: PreparedProblem, text: str) -> Iterator[str]:
+    import re
+    from itertools import product
+
+    if prepared.problem.decimal_comma and "," in text:
+        first, *rest = re.split(r"(?<=\d),(?=\d)", text)
+        choices = " ", *[""] * (len(rest) <= MAX_COMMAS)
+        for blanks in product(choices, repeat=len(rest)):
+            other = first + "".join([f",{blank}{part}" for blank, part in zip(
+                blanks, rest, strict=True)])
+            if other != text:
+                yield other
+    elif len(prepared.reference.shape) == 2 and "," not in text and " " in text:
+        yield re.sub(r"(?<=[^\s;=\[+*/^-])[ \t]+(?=[^\s;=\]+*/^])", ",", text)
+
+
+def _times_ten(text: str) -> str:
+    """Replace the x of 4.5 x 10^3 by `*`: where a number is asked for, it is no variable."""
+    import re
+
+    return re.sub(r"(?<=\d)( *)[xX](?= *10 *(?:\^|\*\*|[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]))", r"\1*", text)
+
+
+# ---- doubts about an answer that is not right ----------------------------------------------------
+
+def doubt(trial: Trial, result: dict[str, Any]) -> str:
+    """Return why a person decides about a wrong answer, or "": it is right where the condition
+    beside it may hold, or but for letters behind it, which may be a unit.
+    """
+    prepared, reading = trial.prepared, trial.answered.reading
+    if reading.conditions and result["points"]["agree"]:
+        return (f"right at some points, and `{reading.conditions[0]}` stands beside it, which was"
+                " not looked at")
+    if not trial.answered.unknown:
+        return ""
+    from gradcli.lang.paper.notations import unit_begin
+
+    at = unit_begin(reading.text, prepared.reference.names)
+    try:
+        alone = read(reading.text[:at], prepared.reference.names)
+    except GradcliError:
+        return ""
+    return f"right but for `{reading.text[at:].strip()}`, which may be a unit" if is_right(
+        prepared, alone, trial.deadline) else ""
+
+
+def _refuse_unit(reading: Reading, prepared: PreparedProblem) -> None:
+    """Raise E0711 for letters behind a number that the problem does not have; y and f are the
+    function.
+    """
+    known = prepared.reference.variables
+    if all(name in known or name in (*CONSTANTS, "y", "f") for name in reading.names):
+        return
+    from gradcli.lang.paper.notations import unit_begin
+
+    at = unit_begin(reading.text, prepared.reference.names)
+    if at:
+        unit = reading.text[at:].strip()
+        raise error("E0711", f"`{unit}` may be a unit, and the problem has none",
+                    (at, at + len(unit)), help="give the number alone")

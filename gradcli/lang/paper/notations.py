@@ -1,0 +1,345 @@
+r"""Notations of word processors, programs and LaTeX, and what people write beside a formula.
+
+The tables say what stands for what: `SPELLINGS` other spellings of a formula, `REMARKS` words,
+conditions and rounding beside it, which change nothing in what it says. Each replacement is as long
+as what it replaces, so that all offsets stay those of the text as typed.
+"""
+
+from __future__ import annotations
+
+import re
+
+from gradcli.lang.paper.lines import SHOWN, without_alignment
+from gradcli.lang.paper.tokens import SCHOOL
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from gradcli.lang.paper.names import ProblemNames
+
+MOST = 8
+"""So many remarks stand at one end of an answer at most."""
+LONGEST = 80
+"""So long is one of them."""
+NOTHING = "\u200b"
+"""What stands for no character in plain text, even inside of a number."""
+
+
+def rewritten(text: str, names: ProblemNames, number: bool = False) -> tuple[str, list[str]]:
+    """Return an answer in the notation that `read` knows, and the conditions that were left out.
+
+    number: a number is asked for, so that digits may end in dots.
+    """
+    for pattern, replacement in SPELLINGS:
+        text = pattern.sub(replacement, text)
+    if "\\" in text or "$" in text:
+        text = _typeset(text)
+    if "■" in text or "█" in text:
+        text = _grids(text)
+    if names.vector:
+        text = _listed(text, names)
+    if number:
+        text = TRUNCATED.sub(_blank, text)
+    return _without_remarks(text)
+
+
+def _blank(found: re.Match[str]) -> str:
+    return " " * len(found.group())
+
+
+def _as(sign: str) -> Callable[[re.Match[str]], str]:
+    """Return the function that replaces a text by a sign, at its length."""
+    return lambda found: sign.rjust(len(found.group()))
+
+
+# ---- other spellings of a formula ----------------------------------------------------------------
+
+MODULES = r"(?<![A-Za-z])(?:math|Math|cmath|np|numpy|sp|sympy|torch|tf|jnp)\."
+WORD = r"(?<![^\W\d_])(?:{})(?![^\W\d_])"
+
+
+def _group(found: re.Match[str]) -> str:
+    """Replace Word's brackets, which group and are not shown, around one letter or function."""
+    word = found[1].strip()
+    return f" {found[1]} " if len(word) == 1 or word in SCHOOL else f"({found[1]})"
+
+
+SPELLINGS: list[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]] = [
+    # Word: 〖x〗^2, √(3&x), ├ (x┤)
+    (re.compile("〖([A-Za-zα-ωϑϕ ]{1,8})〗"), _group),
+    (re.compile("〖"), "("), (re.compile("〗"), ")"), (re.compile("[├┤▒]"), " "),
+    (re.compile(r"√\(([234])&"), lambda found: f"{' √∛∜'[int(found[1]) - 1]}(  "),
+    # Python, JavaScript: their log is the natural one.
+    (re.compile(MODULES + r"log(?=\s*\()"), _as("ln")),
+    (re.compile(MODULES + r"(?:array|matrix)(?=\s*\()"), _blank),
+    (re.compile(MODULES + "(?=[A-Za-z])"), _blank),
+    (re.compile(r"\\(d?)dot\{(\w)\}(?=\s*(?:\([a-z]\))?\s*&?=)"),
+     lambda found: (found[2] + ("''" if found[1] else "'")).rjust(len(found.group()))),
+    (re.compile(WORD.format(
+        r"approx(?:imate(?:ly)?)?\.?|about|roughly|around|ca\.?|circa|ungefähr|etwa|rund|env\.?"
+        r"|environ|ungefär")), _as("≈")),
+]
+TRUNCATED = re.compile(r"(?<=\d)\s*(?:\.{3,}|…)(?=\s*(?:$|[)=≈,;]))")
+ALIGNED = re.compile(r"\\\\(?:\s*\[[\d.]+[a-z]+\])?")
+ENVIRONMENT = re.compile(r"\\(begin|end)|\\\\|[{}]")
+
+
+def _typeset(text: str) -> str:
+    r"""Return the text without the displays of LaTeX around a formula, each of whose lines is one:
+    align*, \[ \], and $ in pairs.
+    """
+    if len(re.findall(r"(?<!\\)\$", text)) % 2 == 0:
+        text = SHOWN.sub(_blank, text)
+    if "&" not in text and "\\\\" not in text:
+        return text
+    text = without_alignment(text)
+    letters, depth = list(text), 0
+    for found in ENVIRONMENT.finditer(text):
+        depth += {"\\begin": 1, "\\end": -1}.get(found.group(), 0)
+        if found.group() == "\\\\" and depth <= 0:
+            letters[found.start():found.end()] = " \n"
+    return "".join(letters)
+
+
+# ---- vectors and matrices ------------------------------------------------------------------------
+
+PAIRS = {"(": ")", "[": "]", "{": "}", "<": ">"}
+TRANSPOSED = re.compile(r"\s*(?:\^\s*(?:T|\{\s*(?:T|\\top|\\intercal)\s*\}|\\top)|ᵀ|['’′])\s*$")
+
+
+def _closing(text: str, at: int) -> int:
+    """Return the offset of the bracket that closes the one at `at`; -1 without one."""
+    depth = 0
+    for k in range(at, len(text)):
+        depth += (text[k] in "([{") - (text[k] in ")]}")
+        if not depth:
+            return k
+    return -1
+
+
+def _grids(text: str) -> str:
+    """Return the text with matrices as in (■(a&b@c&d)) as lists, [a,b;c,d]."""
+    letters = list(text)
+    for found in re.finditer(r"[■█]\s*\(", text):
+        begin, end = found.end() - 1, _closing(text, found.end() - 1)
+        if end < 0:
+            continue
+        depth = 0
+        for at in range(begin, end):
+            depth += (text[at] in "([{") - (text[at] in ")]}")
+            if text[at] in "&@" and depth == 1:
+                letters[at] = "," if text[at] == "&" else ";"
+        letters[found.start()], letters[begin], letters[end] = " ", "[", "]"
+        before, behind = text[:found.start()].rstrip(), text[end + 1:].lstrip()
+        if PAIRS.get(before[-1:]) == behind[:1] != "":      # the brackets that are shown
+            letters[len(before) - 1] = letters[len(text) - len(behind)] = " "
+    return "".join(letters)
+
+
+def _listed(text: str, names: ProblemNames) -> str:
+    """Return a vector with commas for the bars, blanks or words between its components, and without
+    the mark of a transposed one: (a | b), (a, b)^T, f_x = a and f_y = b.
+    """
+    found = TRANSPOSED.search(text)
+    if found is not None and _is_vector(text[:found.start()]):
+        text = text[:found.start()] + " " * len(found.group())
+    if text.count("=") > 1:
+        text = re.sub(WORD.format("and|und|et|och"), _as(","), text)
+    begin = text.rfind("=") + 1
+    bare = text[begin:].strip().rstrip(".")
+    at = text.find(bare, begin)
+    if "|" in bare and bare[:1] in "([" and _closing(bare, 0) == len(bare) - 1:
+        parts = bare[1:-1].split("|")
+        if not re.search(r"[,;]", bare) and all(map(_is_component, parts)) and not any(
+                unit in re.findall(r"[A-Za-z]+", bare) for unit in "ijk"
+                if unit not in names.written):
+            text = text[:at] + bare.replace("|", ",") + text[at + len(bare):]
+    return text
+
+
+def _is_vector(text: str) -> bool:
+    """Return whether a text ends in a list in brackets whose components are no lists, or in a
+    matrix of LaTeX with one row or column.
+    """
+    text = text.rstrip()
+    environment = re.search(r"\\begin\{(\w*matrix)\}((?:(?!\\begin).)*)\\end\{\1\}$", text,
+                            re.DOTALL)
+    if environment is not None:
+        return not ("&" in environment[2] and "\\\\" in environment[2])
+    inside = re.search(r"[(\[<⟨]([^=\[\]]*)[)\]>⟩]$", text)
+    if inside is None or inside[1].count("(") != inside[1].count(")"):
+        return False
+    return ("," in inside[1]) != (";" in inside[1])
+
+
+def _is_component(text: str) -> bool:
+    text = text.strip()
+    return bool(text) and text[0] not in "+*/^·" and text[-1] not in "+-*/^·−"
+
+
+# ---- what stands beside a formula ----------------------------------------------------------------
+#
+# Patterns for the text as it is seen: commands of LaTeX are blanks, signs or the words in them.
+
+SIGNS = {
+    **dict.fromkeys(("ne", "neq"), "≠"), **dict.fromkeys(("le", "leq", "leqslant"), "≤"),
+    **dict.fromkeys(("ge", "geq", "geqslant"), "≥"), "lt": "<", "gt": ">", "in": "∈", "notin": "∉",
+    "infty": "∞", "forall": "∀", "R": "ℝ", "setminus": "∖", "backslash": "∖", "cup": "∪",
+    "approx": "≈", "pi": "π", "mid": "|", "colon": ":",
+    **dict.fromkeys(("quad", "qquad", "left", "right", ",", ";", ":", "!", " ", "(", ")", "[", "]",
+                     "displaystyle", "enspace"), " "),
+}
+COMMAND = re.compile(r"\\(?:text|textrm|textit|mathrm|mbox|mathbb|mathbf|operatorname)\s*"
+                     r"\{([^{}]*)\}|\\([A-Za-z]+|.)|\$")
+
+RELATION = (r"(?:<=|>=|=<|<>|!=|=/=|=\\=|/=|[<>≤≥≠]|\s(?:is\s+not(?:\s+equal\s+to)?"
+            r"|not(?:\s+equal\s+to)?|ungleich|nicht)(?=\s))")
+SIDE = r"[^<>=≠≤≥∈∉,;:!]*?[^<>=≠≤≥∈∉,;:!\s]"
+INFINITY = r"[+-]?\s*(?:∞|inf(?:inity|ty)?|oo)"
+INTERVAL = (rf"[(\[\]]\s*(?:{INFINITY}\s*[,;][^,;]{{1,20}}|[^,;()\[\]]{{1,20}}[,;]\s*{INFINITY})"
+            r"\s*[)\]\[]")
+ELEMENTS = r"[\[(\]{][^\[\](){}]*[\])\[}]"
+SET = rf"(?:{ELEMENTS}|[A-Za-zℝℤℕℚ]\S*)(?:\s*[∪∖\\U]?\s*{ELEMENTS}|\s*[∪∖\\U]\s*\S+)*"
+INTRODUCED = (r"(?:(?:valid|defined|true|only|but|and|und|et|so)\s+)?(?:for|where|when|whenever|if"
+              r"|with|provided(?:\s+that)?|as\s+long\s+as|assuming|given(?:\s+that)?|on|über|auf"
+              r"|für|falls|wenn|wobei|mit|pour|si|avec|où|för|om|där|då|med)")
+CONDITIONS = [
+    rf"{SIDE}\s*(?:[∈∉]|\s(?:is\s+)?(?-i:in)\s)\s*{SET}",
+    rf"{SIDE}\s*(?:{RELATION}\s*{SIDE}){{1,2}}",
+    r"(?:D|Df|D_f|D_\{f\}|D\(f\)|[Dd]om|[Dd]omain|[Dd]efinitionsbereich)\s*(?:\(f\))?\s*"
+    r"(?:[=:]|is|∈)\s*\S.*",
+    r"(?:∀\s*|(?:for\s+|für\s+|pour\s+|för\s+)?(?:all|any|every|each|alle|alla|tout)\s+)"
+    r"(?:real\s+|reelle\s+)?(?:[A-Za-zθ]|numbers?|reals?|values?(?:\s+of\s+[a-z])?)"
+    r"(?:\s*(?:∈|in)\s*\S+)?",
+    r"[A-Za-zθ]\s+(?:is\s+)?(?:real|reell|nonzero|positive|negative|any\s+real(?:\s+number)?)",
+    rf"{INTERVAL}(?:\s*[∪U]\s*{INTERVAL})*",
+]
+RULES = (r"(?:(?:product|chain|quotient|power|sum|difference|constant|log|exponential|trig"
+         r"|reciprocal|inverse)(?:[\s-]+(?:and|&|\+|then)[\s-]+(?:the\s+)?(?:product|chain|quotient"
+         r"|power))?[\s-]+rules?|(?:implicit|logarithmic)\s+differentiation"
+         r"|(?:produkt|ketten|quotienten|potenz|summen)regel|(?:produkt|kedje|kvot)regeln"
+         r"|règle\s+(?:du\s+produit|du\s+quotient|de\s+la\s+chaîne))")
+METHOD = rf"(?:(?:by|using|with|from|via|applying|use|after|nach|mit|par|enligt|med)\s+)?" \
+         rf"(?:(?:the|der|la|implicit)\s+)?{RULES}"
+DIGITS = (r"(?:(?:correct|rounded|accurate|exact|gerundet)\s+)?(?:(?:to|auf)\s+)?(?:\d+|one|two"
+          r"|three|four)\s*(?:d\.?\s?p\.?|s\.?\s?f\.?|sig\.?\s*(?:fig|dig)s?\.?"
+          r"|significant\s+(?:figures?|digits?)|decimals?(?:\s+places?)?|places"
+          r"|(?:nachkomma|dezimal)stellen|décimales|decimaler)")
+WORDS = (r"constant|(?:the\s+)?tangent(?:\s+line)?|exact(?:ly)?|simplified|rounded"
+         r"|final(?:\s+answer)?|answer|gerundet|gekürzt|(?:[a-z]\s+(?:is\s+)?(?:a\s+)?(?:const(?:ant)?\.?|fixed|konstant))")
+# Behind the formula: what a part must be as a whole, with brackets around it or a word before it.
+BEHIND = re.compile(
+    rf"(?:(?P<word>{INTRODUCED})\s+)?(?P<condition>{'|'.join(CONDITIONS)})|{METHOD}|{DIGITS}",
+    re.IGNORECASE)
+BRACKETED = re.compile(rf"(?:{WORDS})", re.IGNORECASE)
+STARTS = re.compile(
+    r"[,;]\s*|\s(?=\s*[(\[])|(?<=[\w)\]])(?=[(\[])|\s(?://|#)\s+(?=[A-Za-z]{3})|\s+(?=[^\W\d]|∀|\])"
+    r"|(?<=\d)\s*(?=to\s)")
+BEFORE = re.compile(
+    rf"\s*(?:(?:{METHOD})\s*(?:[,:]|\bwe\s+get\b|\bis\b)?|(?:so|thus|hence|therefore|also|daher"
+    r"|donc)\s*[,:]?(?=\s)|(?:(?:the|my|our|final|die|la|min)\s+)*(?:answer|ans|derivative|solution"
+    r"|result|ableitung|antwort|lösung|ergebnis|dérivée|réponse|svar|derivata|derivatan|tangent"
+    r"(?:\s+line)?|t(?=:))\.?\s*(?:[:=]|is\b|ist\b|est\b|är\b|(?=[:=])))\s*(?=\S)", re.IGNORECASE)
+COMMENTED = re.compile(r"[A-Za-z][A-Za-z' ,.-]*")
+BARE_WORDS = frozenset((*SCHOOL, "pi", "inf", "infinity", "infty", "oo"))
+
+
+def _seen(text: str) -> str:
+    """Return the text without LaTeX, at its length."""
+    def shown(found: re.Match[str]) -> str:
+        if found[1] is not None:
+            inside = {"R": "ℝ"}.get(found[1], found[1]) if "bb" in found.group() else found[1]
+            return inside.rjust(found.end(1) - found.start()) + " "
+        if found.group() == "$":
+            return " "
+        return SIGNS.get(found[2], found.group()).rjust(len(found.group()))
+    return COMMAND.sub(shown, text) if "\\" in text or "$" in text else text
+
+
+def _without_remarks(text: str) -> tuple[str, list[str]]:
+    """Return the text with blanks for what stands beside the formula, and the conditions there."""
+    conditions: list[str] = []
+    seen = _seen(text)
+    for _ in range(MOST):
+        found = _last_remark(seen)
+        if found is None:
+            break
+        begin, condition = found
+        if condition:
+            conditions.append(text[begin:].strip(" ,;\n$"))
+        text = text[:begin] + re.sub(r"[^\n$]", " ", text[begin:])
+        seen = seen[:begin] + " " * (len(seen) - begin)
+    for _ in range(MOST):
+        first = BEFORE.match(seen)
+        if first is None or not seen[first.end():].strip(" .=:"):
+            break
+        text = " " * first.end() + text[first.end():]
+        seen = " " * first.end() + seen[first.end():]
+    return text, conditions
+
+
+def _last_remark(seen: str) -> tuple[int, bool] | None:
+    """Return where the last remark of a text begins, and whether it is a condition; None without
+    one.
+    """
+    end = len(seen.rstrip(" .,;\n"))
+    if seen[end:end + 1] == "." and seen[:end].endswith(("p", "f", "fig", "figs", "dp", "sf")):
+        end += 1
+    first = max(0, end - LONGEST)
+    bare: tuple[int, bool] | None = None
+    for start in STARTS.finditer(seen, first, end):
+        begin, part = start.start(), seen[start.end():end].strip()
+        if not seen[:begin].strip(" =:") or not part:
+            continue
+        apart = start.group().strip() != ""
+        if part[0] in "([" and _closing(part, 0) == len(part) - 1:
+            inside = part[1:-1].strip()
+            if BRACKETED.fullmatch(inside):
+                return begin, False
+            if "∈" in inside or not re.search("[,;]", inside):
+                part, apart = inside, True
+        elif start.group().strip() in ("//", "#") and COMMENTED.fullmatch(part):
+            return begin, False
+        found = BEHIND.fullmatch(part)
+        if found is None or (found["condition"] and not (
+                _is_condition(found["condition"]) and _is_balanced(seen[:begin]))):
+            continue
+        if apart or found["word"] or not found["condition"]:
+            return begin, found["condition"] is not None
+        bare = begin, True      # 2x sin x x > 0
+    return bare
+
+
+# ---- units ---------------------------------------------------------------------------------------
+
+UNIT = re.compile(
+    r"(?<=[\w.)\]}°⁰¹²³⁴⁵⁶⁷⁸⁹])\s*[\[(]?\s*(?:in\s+)?(?=[^\W\d]|[°%])"
+    r"(?:[^\W\d]{1,12}|[°%/*·⋅. ^()\d-]|[⁻⁰¹²³⁴⁵⁶⁷⁸⁹])*[\])]?\s*$")
+
+
+def unit_begin(text: str, names: ProblemNames) -> int:
+    """Return where a unit may begin at the end of a text, behind a number or formula; 0 without
+    one. Its letters are none that the problem has.
+    """
+    for found in UNIT.finditer(text, max(0, len(text) - LONGEST)):
+        words = re.findall(r"[^\W\d]+", found.group())
+        if words and not any(word in names.written or word in BARE_WORDS or word == "e"
+                             for word in words):
+            return found.start()
+    return 0
+
+
+def _is_balanced(text: str) -> bool:
+    """Return whether no vector is open at the end of a text: <x, y>*2 has no condition."""
+    return text.count("<") == text.count(">") and all(
+        text.count(opening) == text.count(closing) for opening, closing in ("()", "{}"))
+
+
+def _is_condition(text: str) -> bool:
+    """Return whether the words of a condition are functions, constants and names only, so that no
+    formula of another case stands in it: -2x if x < 0.
+    """
+    bare = re.sub(RELATION, " ", text) if re.search(r"[<>≠≤≥∈∉]|!=|/=", text) else ""
+    return all(word.lower() in BARE_WORDS or len(word) < 3 for word in re.findall(
+        r"[^\W\d_]+", bare)) and not re.search(WORD.format("or|if|ou|si"), bare)
