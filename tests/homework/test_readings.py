@@ -1,4 +1,4 @@
-"""Answers as students type them: all that a person reads is read, and nothing that is wrong counts."""
+"""Answers as students type them: what a person reads is read, and nothing wrong counts."""
 
 from __future__ import annotations
 
