@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from gradcli.base.errors import GradcliError, Source
 from gradcli.homework.handed_in import files, texts
 from gradcli.homework.handed_in.class_tables import mapping, open_submissions
+from gradcli.homework.handed_in.labels import Ids
 from gradcli.homework.handed_in.records import (
     MAX_BYTES,
-    Ids,
     InputNote,
     Submission,
     Submissions,
@@ -92,7 +92,7 @@ def test_answers_as_students_write_them() -> None:
     ("2 = y = 3x", {"2": "y = 3x"}), ("2: y = 3x", {"2": "y = 3x"}),
     ("1a: dy/dx = 2x", {"1a": "dy/dx = 2x"}), ("2: = 3", {"2": "= 3"}),
     ("1a: x +\n    1", {"1a": "x + 1"}), ("1a:\n\tx\n\n\t+1\n2: y", {"1a": "x +1", "2": "y"}),
-    ("1a: x\n    2: y", {"1a": "x\n2: y"}),
+    ("1a: x\n    2: y", {"1a": "x", "2": "y"}),
     ("1a: x\nx", {"1a": "x\nx"}), ("1a: (x,\nx)", {"1a": "(x, x)"}),
     ("  1a: x", {"1a": "x"}), ("1a: x\n# 1b: y\n2: z", {"1a": "x", "2": "z"}),
     ("1a: 1b", {"1a": "1b"}), ("2x = 1", {}), ("1a: x\r\n2: y\r\n", {"1a": "x", "2": "y"}),
@@ -198,6 +198,16 @@ def test_a_page_as_text() -> None:
             '<br />2 = log<sub>2</sub>(x)</p></div><script>3: x</script>')
     assert text_answers(plain(html)) == {
         "1a": "2x + x^(10)", "1b": "3 < x", "2": "log_2(x)"}
+
+
+@pytest.mark.parametrize("page", [
+    "<ol><li>see below<ol type='a'><li>x</li><li>y</li></ol></li><li>z</li><li>[1]</li></ol>",
+    "<p>Problem 1</p><ol><li>x</li><li>y</li></ol><p>2. z</p><p>3. [1]</p>",
+    "<ul><li><b>1a</b>: x</li><li>1b) y</li><li>2: z<li>3: [1]</ul>",
+    "<table><tr><td>1a</td><td>x</td></tr><tr><td>1b</td><td>y</td></tr><tr><td>2</td><td>z</td>"
+    "</tr><tr><td>3</td><td>[1]</td></tr></table>"])
+def test_lists_of_pages(page: str) -> None:
+    assert text_answers(plain(page)) == {"1a": "x", "1b": "y", "2": "z", "3": "[1]"}
 
 
 @pytest.mark.parametrize("piece", ["<", "<!", "<!--", "<a ", "<a b='", "</", "&", "&#x", "<![", "<?"

@@ -11,13 +11,12 @@ import re
 from gradcli.base.errors import Diagnostic, GradcliError, Source
 from gradcli.homework.handed_in.attempts import Attempt
 from gradcli.homework.handed_in.class_answers import ClassAnswers
+from gradcli.homework.handed_in.labels import Ids, fold
 from gradcli.homework.handed_in.records import (
     CANVAS,
-    Ids,
     Student,
     Unreadable,
     decoded_text,
-    fold,
     read_bytes,
     short,
 )

@@ -10,6 +10,7 @@ from gradcli.base.errors import Diagnostic, GradcliError, Source
 from gradcli.homework.handed_in import texts
 from gradcli.homework.handed_in.attempts import Attempts
 from gradcli.homework.handed_in.files import Folder, open_files
+from gradcli.homework.handed_in.labels import Ids
 from gradcli.homework.handed_in.owners import (
     IGNORED,
     MAX_LISTED,
@@ -30,7 +31,6 @@ from gradcli.homework.handed_in.records import (
     MAX_BYTES,
     Answer,
     ClassTable,
-    Ids,
     InputNote,
     Parsed,
     Submission,

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import re
 import stat
-from unicodedata import normalize
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+
+    from gradcli.homework.handed_in.labels import Ids
 
 
 class Answer:
@@ -164,38 +165,7 @@ class Student:
         return self.full_name or self.id
 
 
-# What students and forms write in front of the id.
-WORD = r"(?:(?:q|question|problem|prob|p|ex|exercise|task|part|no|nr|aufgabe|answer)\b\.?|q|p)"
-_AROUND = re.compile(rf"\s*+(?:{WORD}\s*)?[(\[]?\s*(.*?)\s*[)\]]?\s*[:.)]?\s*", re.IGNORECASE)
 SHOWN = 40
-
-
-class Ids:
-    """The ids of a sheet's problems, as students write them: 1a, 1A, Q1a, (1a), Problem 1a."""
-
-    __slots__ = ("_folded", "all", "line")
-
-    def __init__(self, ids: Sequence[str]) -> None:
-        self.all = list(ids)
-        self._folded = {fold(id): id for id in ids}
-        longest = sorted({*ids, *self._folded}, key=len, reverse=True)
-        either = "|".join([re.escape(id) for id in longest]) or r"(?!)"
-        # `1a: ...`, `1b) ...`, `2 = ...`, `3. ...`, `(1a) ...`, each perhaps behind `Problem`.
-        self.line = re.compile(
-            rf"(?:{WORD}\s*)?(?:\(({either})\)(?=\s|:|\Z)\s*:?|({either})\s*(?:\)\s*:?|[:=]"
-            r"|\.(?=\s|\Z)))\s*(.*)", re.IGNORECASE | re.DOTALL)
-
-    def find(self, written: str) -> str | None:
-        """Return the id that is meant, None if there is none."""
-        found = self._folded.get(fold(written))
-        if found is None and len(written) < 100:
-            bare = _AROUND.fullmatch(written)
-            found = self._folded.get(fold(bare[1])) if bare else None
-        return found
-
-
-def fold(id: str) -> str:
-    return normalize("NFKC", id).strip().casefold()
 
 
 class Parsed:

@@ -1,0 +1,79 @@
+"""Hand-ins however their lines are laid out: tests/data/homework/layouts.toml."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from typing import Any
+
+import pytest
+from folders import DATA
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gradcli.homework.handed_in.labels import Ids
+from gradcli.homework.handed_in.layouts import parse
+from gradcli.homework.handed_in.records import DOUBTS
+
+LAYOUTS = tomllib.loads((DATA / "homework/layouts.toml").read_text(encoding="utf-8"))["layout"]
+IDS = ["1a", "1b", "1c", "2", "3"]
+PLACES = "ABCDE"
+ANSWERS = (
+    ["2x sin x + x^2 cos x", "f'(x) = 3x^2", "(2x + 1)e^(-x)", "<2x + 3y, 3x>", "-7/2"],
+    ["2x", "-3x^2", "y' = -x/y", "[2, 1; x, 0]", "ln|x| + 1"],
+    ["$2x\\cos x$", "\\frac{1}{x}", "$$-\\sin x$$", "$(2x, 3y)$", "$-4$"],
+    ["−sin x", "2·x", "1/(2√x)", "3x²", "does not exist"])
+
+
+def written(layout: dict[str, Any], answers: list[str]) -> str:
+    text: str = layout["text"]
+    for place, answer in zip(PLACES, answers, strict=True):
+        text = text.replace(f"«{place}»", answer)
+    return text
+
+
+@pytest.mark.parametrize("answers", ANSWERS, ids=str)
+@pytest.mark.parametrize("layout", LAYOUTS, ids=lambda layout: layout["name"])
+def test_answers_in_any_layout(layout: dict[str, Any], answers: list[str]) -> None:
+    parsed = parse(written(layout, answers), Ids(layout.get("ids", IDS)))
+    found = {id: answer for id, (answer, _) in parsed.answers.items()}
+    if layout.get("marked"):
+        found = {id: answer.rpartition("nswer: ")[2] for id, answer in found.items()}
+    expected = dict(zip(layout.get("ids", IDS), answers, strict=True))
+    doubts = [note for note in parsed.notes if note[0] in DOUBTS]
+    if layout.get("columns") and any("|" in answer for answer in answers):
+        assert doubts       # which bar is the table's?
+    else:
+        assert found == expected
+        assert bool(doubts) == layout.get("doubt", False)
+
+
+# Answers that look like parts of a layout, and any others.
+ODD = [
+    "2 - x", "2 x", "1b) x", "(a) x", "a) x", "2", "1a", "1", "- x", "-x", "2: 3", "| x |", "|x|",
+    "Page 2", "Answer: 3", "Name: x", "# x", "* x", "**x**", "i) 5", "3.", "3. x", "x, 1b) y",
+    "x 2) y", "x = 1, 2: y", "ii", "Problem 2 x", "2 (x + 1)", "(2)x", "(2) x", "\\item x",
+    "\\textbf{x}", "x \\\\", "``x``", "> x", "7) x", "[1, 2]", "x;", "x, y",
+    "no solution", "Homework 3", "--- x", "#2", "1a:", "1a: 1a: x", "_x_"]
+TYPED = st.text(st.characters(codec="utf-8", exclude_characters="\n\r", categories=(
+    "L", "N", "P", "S", "Zs")), max_size=30).map(lambda s: " ".join(s.split()))
+
+
+@given(st.sampled_from(LAYOUTS), st.integers(0, 4), st.sampled_from(ODD) | TYPED)
+def test_no_answer_is_lost(layout: dict[str, Any], k: int, answer: str) -> None:
+    """It comes out as it was typed, or a note says what became of it."""
+    ids = layout.get("ids", IDS)
+    answers = [*ANSWERS[0]]
+    answers[k] = answer
+    parsed = parse(written(layout, answers), Ids(ids))
+    found = [parsed.answers.get(id, ("", 0))[0].rpartition("nswer: ")[2] for id in ids]
+    answers[k] = answer.rpartition("nswer: ")[2]
+    if "\\item " in answer:     # the layout of one answer within
+        answers[k], found[k] = (re.sub(r"\\item\b\s*", "", text) for text in (answer, found[k]))
+    own = Ids(ids).label(answer, ())
+    if not any(map(str.isalnum, answer)) or (own and own.id == ids[k]):
+        return      # nothing, or a rule; or the label once more
+    if layout.get("line"):      # where a part of the answer may be another's
+        assert set(filter(str.isalnum, answers[k])) <= {*"".join(found)} or parsed.notes
+    else:
+        assert found == answers or parsed.notes
