@@ -7,6 +7,7 @@ import json
 
 from gradcli.homework.handed_in.attempts import Attempt, Attempts
 from gradcli.homework.handed_in.folder import answers, doubts
+from gradcli.homework.handed_in.labels import Ids
 from gradcli.homework.handed_in.records import (
     InputNote,
     Parsed,
@@ -19,7 +20,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gradcli.homework.handed_in.labels import Ids
     from gradcli.homework.handed_in.roster import Roster
     from gradcli.homework.sheets.sheet import Sheet
 
