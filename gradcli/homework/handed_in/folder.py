@@ -198,13 +198,30 @@ def _of_assignment(owned: list[tuple[str, Owner]], assignment: str, notes: list[
     return found
 
 
+# Endings of what is no plain text, but becomes one, with the size that is read.
+MIB = 1024 * 1024
+PACKED_DOCUMENTS = dict.fromkeys((".docx", ".docm", ".dotx", ".odt", ".ott"), 16 * MIB)
+DOCUMENTS = {**PACKED_DOCUMENTS, ".tex": MAX_BYTES, ".ipynb": 4 * MIB, ".rtf": 4 * MIB}
 READERS: dict[str, Callable[[str, Ids], Parsed]] = {
     ".txt": texts.parse, ".md": texts.parse, ".text": texts.parse,
     "": texts.parse,
     ".html": lambda text, ids: texts.parse(plain(text), ids),
     ".htm": lambda text, ids: texts.parse(plain(text), ids),
-    **texts.READERS}
+    **dict.fromkeys(DOCUMENTS, texts.parse), **texts.READERS}
 PACKED = (".gz", ".tar", ".tgz", ".7z", ".rar", ".bz2", ".xz")
+
+
+def text(data: bytes, ending: str) -> tuple[str, str | None]:
+    """Return the text of a file, and a remark on its encoding. Raises `Unreadable`."""
+    if ending not in DOCUMENTS:
+        return decoded_text(data)
+    if ending in PACKED_DOCUMENTS:
+        from gradcli.homework.handed_in import documents
+
+        return documents.READERS[ending](data), None
+    from gradcli.homework.handed_in import sources
+
+    return sources.READERS[ending](data), None
 
 
 def open_folder(root: str, sheet: Sheet, roster: Roster | None = None, *, follow: bool = False,
@@ -247,13 +264,14 @@ def _read(files: Files, ids: Ids, theirs: StudentFiles) -> Submission:
         try:
             if left < 0:
                 raise Unreadable(TOO_MUCH)
-            data = where.read(path)
+            ending = os.path.splitext(path)[1].lower()
+            data = where.read(path, DOCUMENTS.get(ending, MAX_BYTES))
             digest.update(b"%d:%s" % (len(data), shown.encode()) + data)
-            said, remark = decoded_text(data)
+            said, remark = text(data, ending)
             left -= len(said)
             if left < 0:
                 raise Unreadable(TOO_MUCH)
-            parsed = READERS[os.path.splitext(path)[1].lower()](said, ids)
+            parsed = READERS[ending](said, ids)
         except Unreadable as problem:
             digest.update(f"{shown}: {problem}".encode())
             faults.append((shown, f"cannot be read: {problem}"))
