@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import groupby
 
 from gradcli.homework.handed_in.equations import letters
 
@@ -20,25 +21,21 @@ class Pieces:
     """The text of a paragraph while it is read: raised letters that stand together are one power.
     """
 
-    __slots__ = ("_how", "_texts")
+    __slots__ = ("_texts",)
 
     def __init__(self) -> None:
-        self._texts: list[str] = []
-        self._how: list[str] = []
+        self._texts: list[tuple[str, str]] = []     # how, text
 
     def add(self, text: str, how: str = "") -> None:
         """Add a text. how: "^" for raised letters, "_" for lowered ones, "" for others."""
-        text = letters(text)
-        if text and self._how and self._how[-1] == how:
-            self._texts[-1] += text
-        elif text:
-            self._texts.append(text)
-            self._how.append(how)
+        if text:
+            self._texts.append((how, letters(text)))
 
     def lines(self, label: str = "") -> list[str]:
-        """Return the lines, the first behind a label; there is one at least if there is a label."""
-        text = "".join([raised(text, how) if how else text
-                        for text, how in zip(self._texts, self._how, strict=True)])
+        """Return the lines, the first behind a label."""
+        text = "".join([raised("".join([text for _, text in same]), how) if how else
+                        "".join([text for _, text in same])
+                        for how, same in groupby(self._texts, key=lambda one: one[0])])
         return [line.strip().replace("\v", "\n  ") for line in f"{label} {text}".split("\n")]
 
 

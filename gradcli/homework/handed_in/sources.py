@@ -347,7 +347,7 @@ def _code(text: str) -> list[str]:
 # --------------------------------------------------------------------------------------------------
 # RTF: words with a backslash, groups in braces.
 
-MAX_WORDS = 200_000
+MAX_WORDS = 100_000
 _WORD = re.compile(
     rb"\\([A-Za-z]{1,32})(-?\d{1,10})? ?|\\'([0-9A-Fa-f]{2})|\\([^A-Za-z'])|([{}])|[\r\n]+"
     rb"|[^\\{}\r\n]+|\\")
@@ -374,7 +374,8 @@ def rtf(data: bytes) -> str:
     state = (False, "", 1, False)
     groups = []
     codec = "cp1252"
-    signs = {found[1] for found in re.finditer(rb"\\f(\d{1,5})[^;{}]{0,200}\\fcharset2\b", data)}
+    signs = {found[1] for found in re.finditer(
+        rb"\\f(\d{1,5})[^;{}]{0,200}\\fcharset2\b", data[:MAX_BYTES])}
     star = False
     left = at = count = 0
     while at < len(data):
