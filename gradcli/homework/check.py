@@ -77,7 +77,8 @@ def check(prepared: PreparedProblem, answer: str) -> dict[str, Any]:
     """
     start = perf_counter()
     result = _of_text(prepared, answer)
-    if result["message"] != ACCEPTED and ("\n" in answer or "\r" in answer or "\\\\" in answer):
+    if result["message"] != ACCEPTED and prepared.reference.solutions is None and (
+            "\n" in answer or "\r" in answer or "\\\\" in answer):
         from gradcli.lang.paper.left import formula_lines
 
         answer = understood(answer, prepared.reference.names, prepared.single)[0]
@@ -147,6 +148,11 @@ def _of_text(prepared: PreparedProblem, answer: str) -> dict[str, Any]:
 
 def _check(prepared: PreparedProblem, text: str, result: dict[str, Any], deadline: float) -> None:
     problem, reference = prepared.problem, prepared.reference
+    if reference.solutions is not None:
+        from gradcli.homework.checking.sets import judge_set
+
+        judge_set(prepared, text, result)
+        return
     reading = read_answer(prepared, text, deadline)
     result["read_as"] = reading.read_as
     answered = Answered(reading, reference, problem)

@@ -134,6 +134,8 @@ def undecided(message: str) -> dict[str, Any]:
 
 def unreadable(ready: PreparedProblem, answer: str) -> tuple[Diagnostic, ...]:
     """Return diagnostics that say why an answer cannot be read, and where; none if it can."""
+    if ready.reference.solutions is not None:
+        return ()
     try:
         Answered(read(answer, ready.reference.names), ready.reference, ready.problem)
     except GradcliError as problem:

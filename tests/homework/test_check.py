@@ -231,7 +231,9 @@ KINDS: dict[str, tuple[dict[str, Any], set[str]]] = {     # and the fields that 
     "differential": ({"function": "x^3 y"}, set()),
     "function": ({"function": "x^3", "wrt": "x"}, set()),
     "norm": ({"function": "x^3 y"}, set()),
-    "unit": ({"function": "[x^3, x]"}, set())}
+    "unit": ({"function": "[x^3, x]"}, set()),
+    "zeros": ({"function": "x^3 - x"}, set()), "critical": ({"function": "x^3 - x"}, set()),
+    "extrema": ({"function": "x^3 - x"}, set()), "inflection": ({"function": "x^3 - x"}, set())}
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -348,6 +348,37 @@ def _left_of_value(said: Claim, reference: Reference) -> str:
     return "a derivative, not the function itself"
 
 
+# ---- sets of numbers and points ----------------------------------------------------------------
+
+
+def _solutions(reference: Reference) -> None:
+    from gradcli.homework.checking.solutions import find
+
+    reference.solutions = find(reference, reference.kind.solved)
+    reference.variables = ()
+    if reference.kind.sorted and any(not one.sort for one in reference.solutions):
+        raise refused("at one of its points gradcli cannot tell a maximum from a minimum",
+                      'ask for kind = "critical"')
+
+
+def _listed(reference: Reference) -> tuple[int, ...]:
+    from gradcli.homework.checking.sets import wanted
+
+    n = len(reference.wrt)
+    return (len(wanted(reference)), n) if n > 1 else (len(wanted(reference)),)
+
+
+def _solution(reference: Reference, c: int, d: Differentiator) -> int:
+    from gradcli.homework.checking.sets import wanted
+
+    row, column = divmod(c, len(reference.wrt))
+    return reference.formula.number(wanted(reference)[row].at[column])
+
+
+def _none(reference: Reference, c: int) -> Mistaken:
+    return iter(())
+
+
 # ---- the table ---------------------------------------------------------------------------------
 
 DERIVATIVE = "derivative"
@@ -406,5 +437,9 @@ ROWS = (
     ProblemKind(
         "unit", each, lengths.mistaken_units, left_of_any, function="one several",
         shape=lengths.parts, component=lengths.unit, check=lengths.check_vector, linear=False),
+    *[ProblemKind(
+        name, each, _none, left_of_any, shape=_listed, component=_solution, check=_solutions,
+        linear=False, solved=order, sorted=name == "extrema")
+      for name, order in (("zeros", 0), ("critical", 1), ("extrema", 1), ("inflection", 2))],
 )
 KINDS = {kind.name: kind for kind in ROWS}

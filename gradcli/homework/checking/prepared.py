@@ -289,7 +289,8 @@ class PreparedProblem:
         self.side = Side(self.values, reference.nodes, self.size)
         if reference.constraint is None and not reference.kind.line:
             self._only_where_defined()
-        self.zeros = np.array([[reference.formula.value(k) == 0] for k in reference.nodes])
+        self.zeros = np.array([reference.formula.value(k) == 0 for k in reference.nodes],
+                              bool)[:, None]
         if ((self.side.values == 0) & ~self.zeros).any():
             self.zeros = np.array([np.broadcast_to(mask, (self.size,)) for mask in chosen(
                 self.values, reference.nodes)])
@@ -302,6 +303,8 @@ class PreparedProblem:
         there are any.
         """
         side, finite = self.side, self.side.finite
+        if not len(finite):     # an empty set
+            return None, 0
         count = int(np.count_nonzero(finite))
         telling = side.size >= TINY
         if zeros:
@@ -316,7 +319,7 @@ class PreparedProblem:
         """Restrict the points to where the function has a value: 1/x is the slope of ln x for x >
         0.
         """
-        for value in self.values.plain(self.reference.functions):
+        for value in self.values.plain(self.reference.evaluated):
             self.side.finite &= ~np.isnan(value)
 
     def random(self, *about: object) -> Any:

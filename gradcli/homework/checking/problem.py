@@ -118,6 +118,15 @@ class Contact(NamedTuple):
     turned: bool = False
 
 
+class Solution(NamedTuple):
+    """A point of a set, and what the function does there: "max", "min", "neither", "inflection", or
+    "" if that is unknown or not asked for.
+    """
+
+    at: tuple[float, ...]
+    sort: str
+
+
 class Reference:
     """A right answer.
 
@@ -131,10 +140,11 @@ class Reference:
     wrt: the variables of differentiation.
     constraint: the node that is 0 where an answer counts (implicit functions).
     contact: where a line touches.
+    solutions: the numbers or points that a set is compared with.
     """
 
     __slots__ = ("constraint", "contact", "form", "formula", "functions", "kind", "names", "nodes",
-                 "problem", "reading", "shape", "variables", "wrt")
+                 "problem", "reading", "shape", "solutions", "variables", "wrt")
 
     names: ProblemNames
     reading: Reading
@@ -151,6 +161,7 @@ class Reference:
         self.wrt: tuple[str, ...] = ()
         self.constraint: int | None = None
         self.contact: Contact | None = None
+        self.solutions: list[Solution] | None = None
 
     @property
     def fixed(self) -> dict[str, float]:
@@ -174,7 +185,7 @@ class Reference:
     def evaluated(self) -> list[int]:
         """Return the functions that have values at the points of answers."""
         moved = self.contact is not None and (self.form != "one" or self.contact.turned)
-        return [] if moved else self.functions
+        return [] if moved or self.solutions is not None else self.functions
 
     def slopes(self) -> list[int]:
         """Return the nodes of the function's derivatives by each variable; of a tangent, its slopes
@@ -295,6 +306,8 @@ class ProblemKind(NamedTuple):
     linear: whether the answer is a sum of derivatives, so two mistakes in it add up.
     line: whether the answer is the equation of a line or plane; `at` says through which point.
     unlikely: names of mistakes that are less likely than a common wrong rule.
+    solved: of a set, the order of the derivative that is 0 at its points.
+    sorted: whether each point has to be called a maximum or a minimum.
     """
 
     name: str
@@ -314,6 +327,8 @@ class ProblemKind(NamedTuple):
     linear: bool = True
     line: bool = False
     unlikely: tuple[str, ...] = ()
+    solved: int = 0
+    sorted: bool = False
 
     @property
     def plain(self) -> bool:

@@ -191,7 +191,8 @@ TASKS = {"value": "value of the {}derivative", "partial": "{}partial derivative"
          "parametric": "{}parametric derivative", "derivative": "{}derivative",
          "jacobian": "Jacobian", "hessian": "Hessian", "function": "value", "norm": "length of the"
          " derivative", "unit": "unit vector along the derivative", "linearization": "linear"
-         " approximation", "estimate": "estimate by the tangent"}
+         " approximation", "estimate": "estimate by the tangent", "critical": "critical points",
+         "inflection": "points of inflection"}
 ORDERS = ("", "second ", "third ")
 
 
