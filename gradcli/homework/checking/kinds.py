@@ -362,14 +362,14 @@ def _solutions(reference: Reference) -> None:
 
 
 def _listed(reference: Reference) -> tuple[int, ...]:
-    from gradcli.homework.checking.sets import wanted
+    from gradcli.homework.checking.solutions import wanted
 
     n = len(reference.wrt)
     return (len(wanted(reference)), n) if n > 1 else (len(wanted(reference)),)
 
 
 def _solution(reference: Reference, c: int, d: Differentiator) -> int:
-    from gradcli.homework.checking.sets import wanted
+    from gradcli.homework.checking.solutions import wanted
 
     row, column = divmod(c, len(reference.wrt))
     return reference.formula.number(wanted(reference)[row].at[column])

@@ -14,7 +14,7 @@ from gradcli.formulas.nodes import Formula
 from gradcli.formulas.rounding import Values
 from gradcli.homework.checking import compare
 from gradcli.homework.checking.built import build, flat
-from gradcli.homework.checking.solutions import find, is_solution
+from gradcli.homework.checking.solutions import find, is_solution, wanted
 from gradcli.lang.paper.answer import read
 from gradcli.lang.paper.left import closed
 from gradcli.lang.paper.names import ProblemNames
@@ -214,14 +214,6 @@ def judge_set(prepared: PreparedProblem, text: str, result: dict[str, Any]) -> N
     _tell(result, said)
     result["fingerprint"] = " ".join(sorted({
         f"{','.join([f'{v:.5e}' for v in item.at])}{item.sort}" for item in given}))
-
-
-def wanted(reference: Reference) -> list[Solution]:
-    """Return the solutions that are asked for: of extrema no terrace points."""
-    solutions = reference.solutions or []
-    if reference.kind.sorted:
-        return [one for one in solutions if one.sort in ("max", "min")]
-    return [one for one in solutions if reference.kind.solved < 2 or one.sort != "neither"]
 
 
 def _may_be(item: Item, reference: Reference) -> bool:

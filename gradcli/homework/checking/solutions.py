@@ -78,6 +78,14 @@ def is_solution(reference: Reference, at: tuple[float, ...], order: int) -> bool
                    for value, noise in Values(formula, point, errors).of(nodes))
 
 
+def wanted(reference: Reference) -> list[Solution]:
+    """Return the solutions that are asked for: of extrema no terrace points."""
+    solutions = reference.solutions or []
+    if reference.kind.sorted:
+        return [one for one in solutions if one.sort in ("max", "min")]
+    return [one for one in solutions if reference.kind.solved < 2 or one.sort != "neither"]
+
+
 # ---- one variable ------------------------------------------------------------------------------
 
 
