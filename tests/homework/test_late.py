@@ -12,6 +12,7 @@ from gradcli.base.errors import GradcliError, Source
 from gradcli.homework.handed_in.class_tables import open_submissions
 from gradcli.homework.handed_in.records import Submissions
 from gradcli.homework.handed_in.roster import parse_roster
+from gradcli.homework.marking.best import take_best
 from gradcli.homework.sheets.deadline import day_first, due_time, readings, span
 from gradcli.homework.sheets.formats import parse
 from gradcli.homework.sheets.sheet import Sheet
@@ -169,6 +170,12 @@ def test_extensions_in_a_table(tmp_path: Path) -> None:
     text = "Timestamp,Email,1\n" + "".join([f"2026-11-22 12:00,{k}@x,x\n" for k in "abc"])
     of = sheet(DUE + 'extensions = "more.csv"', name=str(tmp_path / "hw.toml"))
     assert late(handed_in(tmp_path, {"class.csv": text}, of)) == {"a@x"}
+    # It is read with what was handed in, not where the sheet is read again.
+    parse(of.source.text, "elsewhere/hw.toml")
+    for wrong in ("email,due\nb@x,later\n", "who,due\nb@x,2 days\n"):
+        (tmp_path / "more.csv").write_text(wrong)
+        with pytest.raises(GradcliError):
+            handed_in(tmp_path, {"class.csv": text}, of)
 
 
 def test_an_extension_and_no_time_are_for_a_person(tmp_path: Path) -> None:
@@ -220,3 +227,34 @@ def test_attempts_of_canvas_by_their_number(tmp_path: Path) -> None:
             'score\nA,1,S,5,,2,new,0,,0,0,1,0\nA,1,S,5,,1,old,0,two,0,0,1,0\n')
     found = handed_in(tmp_path, {"class.csv": text}, sheet())
     assert answered(found) == {"1": ["new", "two"]}
+
+
+BEST = {
+    "a@x": ([("2026-11-18", "2x", "3x^2"), ("2026-11-19", "2x", "x")], ["2x", "3x^2"], False),
+    "b@x": ([("2026-11-18", "2x", ""), ("2026-11-19", "x + x", "3x^2")], ["x + x", "3x^2"], False),
+    "c@x": ([("2026-11-18", "2x", "3x^2"), ("2026-11-19", "x + x", "3x*x")], ["x + x", "3x*x"],
+            False),
+    "d@x": ([("2026-11-18", "2x", "3x^2"), ("2026-11-22", "x + x", "3x*x")], ["2x", "3x^2"], False),
+    "e@x": ([("2026-11-18", "2x", "x"), ("2026-11-22", "x + x", "3x*x")], ["x + x", "3x*x"], True),
+    "f@x": ([("2026-11-18", "2x", "?!"), ("2026-11-19", "x + x", "x")], ["x + x", "x"], False)}
+
+
+@pytest.mark.parametrize("system", ["form", "canvas"])
+def test_the_attempt_with_most_points_counts(tmp_path: Path, system: str) -> None:
+    """After what is lost for being late, the last of equals; a doubt is told."""
+    of = sheet(head='attempt = "best"')
+    if system == "form":
+        files = {"class.csv": "Timestamp,Email,1,2\n" + "".join([
+            f"{time} 09:00,{who},{one},{two}\n" for who, (rows, *_) in BEST.items()
+            for time, one, two in rows])}
+    else:
+        files = {f"{who[0]}{'_LATE' * (time > '2026-11-20')}_{ord(who[0])}_{k}_hw{again}.txt":
+                 f"1: {one}\n2: {two}\n" for who, (rows, *_) in BEST.items()
+                 for k, (again, (time, one, two)) in enumerate(zip(("", "-1"), rows, strict=True))}
+    found = handed_in(tmp_path, files, of)
+    take_best(of, found, 0, 1, None)
+    assert answered(found) == {who if system == "form" else who[0]: answers
+                               for who, (_, answers, _) in BEST.items()}
+    assert {id[0] for id in late(found)} == {who[0] for who, (*_, is_late) in BEST.items()
+                                             if is_late}
+    assert [(n.student or "")[0] for n in found.notes if "may be better" in n.message] == ["f"]

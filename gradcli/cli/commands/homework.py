@@ -51,6 +51,10 @@ def run(options: ClassOptions, environment: Environment) -> int:
     submissions = _submissions(options, sheet, roster, environment)
     out = OutputFolder(options.out)
     run_options = _run_options(options, sheet)
+    if submissions.choices:
+        from gradcli.homework.marking.best import take_best
+
+        take_best(sheet, submissions, run_options.seed, run_options.jobs, run_options.scheduler)
     bar = environment.progress(options.quiet, options.format == "ndjson")
     each = None
     if options.format == "ndjson":

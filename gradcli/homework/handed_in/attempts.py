@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from gradcli.homework.handed_in.records import InputNote
+import os
+
+from gradcli.base.errors import Diagnostic, GradcliError, read
+from gradcli.homework.handed_in.records import Choice, InputNote
 from gradcli.homework.handed_in.roster import Roster
-from gradcli.homework.sheets.deadline import FIRST, IN_TIME
+from gradcli.homework.sheets.cells import STUDENT, columns, delimiter, records
+from gradcli.homework.sheets.deadline import BEST, FIRST, IN_TIME, extension
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
+    from collections.abc import Callable, Sequence
+    from datetime import datetime, timedelta
     from typing import Any
 
-    from gradcli.homework.handed_in.records import Student
+    from gradcli.homework.handed_in.records import Answer, Student
     from gradcli.homework.sheets.deadline import Readings
     from gradcli.homework.sheets.sheet import Sheet
 
@@ -39,34 +43,66 @@ class Attempt:
         return (self.readings, self.number) == (other.readings, other.number)
 
 
+def _listed(sheet: Sheet) -> dict[str, datetime | timedelta]:
+    """Return the extensions in the table that a sheet names. Raises what is wrong with it."""
+    if sheet.deadline.table is None:
+        return {}
+    source = read(os.path.join(os.path.dirname(sheet.path), sheet.deadline.table))
+    table = [row for row in records(source, delimiter(source.text), "E0709") if not row.empty]
+    known = columns([cell.text for cell in table[0].cells] if table else [], {**STUDENT, "due": (
+        "until", "extension", "deadline", "due date", "extended due date", "new due date")})
+    if len(known) < 2:
+        raise GradcliError(Diagnostic(
+            "E0702", "the extensions name no student, or no time", source=source, span=(0, 0),
+            help="begin with the row student_id,due"))
+    found = {}
+    for row in table[1:]:
+        if len(row.cells) <= max(known.values()):
+            continue
+        who, when = [row.cells[known[name]] for name in ("student", "due")]
+        more = extension(when.text.strip())
+        if more is None:
+            raise GradcliError(Diagnostic(
+                "E0703", f"`{when.text.strip()}` is no time", source=source, span=when.span,
+                help="write a time such as 2026-11-27 23:59, or `2 days`"))
+        found[who.text.strip()] = more
+    return found
+
+
 class Attempts:
     """The attempts of a class, of which the sheet says which count.
 
     notes: receives remarks on what cannot be told.
+    choices: where the points of the answers have to tell.
     """
 
-    __slots__ = ("_dues", "_remarks", "_sheet", "notes")
+    __slots__ = ("_dues", "_remarks", "_sheet", "choices", "notes")
 
     def __init__(self, sheet: Sheet, students: Sequence[Student], roster: Roster | None,
                  notes: list[InputNote]) -> None:
         self._sheet = sheet
         self.notes = notes
+        self.choices: list[Choice] = []
         self._dues: dict[str, datetime | None] = {}
         self._remarks: dict[str, tuple[InputNote, int]] = {}
         there = {student.id: student for student in (*students, *(roster or Roster(())).students)}
         everybody = Roster(there.values())
-        for name, extension in sheet.deadline.extensions.items():
+        for name, more in {**_listed(sheet), **sheet.deadline.extensions}.items():
             found = everybody.find((name,), name)
             if len(found) == 1:
-                self._dues[found[0].id] = sheet.deadline.extended(extension)
+                self._dues[found[0].id] = sheet.deadline.extended(more)
             else:
                 notes.append(InputNote(
                     "student", f"the extension of `{name}` is nobody's" if not found else
                     f"the extension of `{name}` may be any of {len(found)} students', and is"
                     " nobody's", sheet.path))
 
-    def counting(self, student: Student, attempts: Sequence[Attempt]) -> list[Attempt]:
+    def counting(self, student: Student, attempts: Sequence[Attempt],
+                 answers: Callable[[Attempt], Sequence[Answer]]) -> list[Attempt]:
         """Return the attempts that count, the last one last, and note whether the student is late.
+
+        answers: function that returns those of one attempt. Where the best is to be found, the
+        list changes when it is.
         """
         ordered = sorted(attempts, key=lambda one: (
             self._sheet.deadline.order(one.readings), one.number, one.late))
@@ -81,6 +117,15 @@ class Attempts:
             self.notes.append(InputNote(
                 "student", f"the time of what was handed in {why}: it is not taken for late, and"
                 " may be", student=student.id))
+        if self._sheet.attempt == BEST and len(ordered) > 1:
+            every = list(ordered)
+
+            def take(k: int) -> None:
+                ordered[:] = every[k:k + 1]
+                student.late = bool(late[k])
+
+            self.choices.append(Choice(student, [bool(one) for one in late],
+                                       lambda k: answers(every[k]), take))
         if self._sheet.deadline.due is not None and ordered:
             last = ordered[-1]
             if not last.readings and not last.late:

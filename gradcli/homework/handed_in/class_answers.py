@@ -18,8 +18,9 @@ from gradcli.homework.handed_in.records import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
+    from gradcli.homework.handed_in.records import Answer
     from gradcli.homework.handed_in.roster import Roster
     from gradcli.homework.sheets.sheet import Sheet
 
@@ -100,21 +101,28 @@ class ClassAnswers:
         ordered = sorted(self.found)
         students = [self.found[id][0] for id in ordered]
         attempts = Attempts(self._sheet, students, self._roster, self.notes)
-        counting = [attempts.counting(*self.found[id]) for id in ordered]
+        counting = [attempts.counting(*self.found[id], self._reader(id)) for id in ordered]
 
         def read(k: int) -> Submission:
-            student, parsed = students[k], self._together(counting[k])
-            given = {id: (answer, line, self.file) for id, (answer, line)
-                     in parsed.answers.items()}
-            digest = hashlib.sha256(json.dumps(sorted(
-                [(id, answer) for id, (answer, _) in parsed.answers.items()])).encode())
-            notes = [InputNote(about, message, self.file, line, student.id)
-                     for about, message, line in parsed.notes]
-            faults = [*self.faults.get(student.id, ()), *doubts(notes)]
-            return Submission(student, answers(student.id, self._ids, given, faults),
-                              [self.file], notes, digest.hexdigest())
+            return self._submission(students[k], counting[k])
 
-        return Submissions(students, read, self.notes)
+        return Submissions(students, read, self.notes, attempts.choices)
+
+    def _reader(self, id: str) -> Callable[[Attempt], Sequence[Answer]]:
+        student = self.found[id][0]
+        return lambda attempt: self._submission(student, [attempt]).answers
+
+    def _submission(self, student: Student, attempts: Sequence[Attempt]) -> Submission:
+        parsed = self._together(attempts)
+        given = {id: (answer, line, self.file) for id, (answer, line)
+                 in parsed.answers.items()}
+        digest = hashlib.sha256(json.dumps(sorted(
+            [(id, answer) for id, (answer, _) in parsed.answers.items()])).encode())
+        notes = [InputNote(about, message, self.file, line, student.id)
+                 for about, message, line in parsed.notes]
+        faults = [*self.faults.get(student.id, ()), *doubts(notes)]
+        return Submission(student, answers(student.id, self._ids, given, faults),
+                          [self.file], notes, digest.hexdigest())
 
     def _together(self, attempts: Sequence[Attempt]) -> Parsed:
         """Return the answers of several attempts: of each problem the last that is not blank."""

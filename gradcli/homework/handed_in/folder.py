@@ -240,17 +240,20 @@ def open_folder(root: str, sheet: Sheet, roster: Roster | None = None, *, follow
     ordered = [students[id] for id in sorted(students)]
     attempts = Attempts(sheet, [theirs.student for theirs in ordered], roster, notes)
     for theirs in ordered:
-        settle(theirs, attempts)
+        settle(theirs, attempts, lambda one: _read(files, ids, one).answers)
 
     def read(k: int) -> Submission:
         return _read(files, ids, ordered[k])
 
-    return Submissions([theirs.student for theirs in ordered], read, notes)
+    return Submissions([theirs.student for theirs in ordered], read, notes, attempts.choices)
 
 
 def _read(files: Files, ids: Ids, theirs: StudentFiles) -> Submission:
-    """Read all files of a student; of several answers to a problem the last counts."""
-    notes = list(theirs.notes)
+    """Read the files of a student that count; of several answers to a problem the last does."""
+    counting = theirs.counting()
+    notes = [*theirs.notes, *[
+        InputNote("skipped", "another attempt counts", path, student=theirs.student.id)
+        for path, _ in theirs.files if path not in counting]]
     found: dict[str, tuple[str, int | None, str]] = {}
     digest = hashlib.sha256()
     read = []
@@ -330,7 +333,7 @@ File = tuple[str, "Files", str]     # its path as it is shown, and where it is r
 def _unpacked(files: Files, theirs: StudentFiles, notes: list[InputNote]) -> list[File]:
     """Return a student's files, those in zip archives in place of the archives."""
     found: list[File] = []
-    pending: list[File] = [(path, files, path) for path, _ in reversed(theirs.files)]
+    pending: list[File] = [(path, files, path) for path in reversed(theirs.counting())]
     while pending:
         shown, where, path = pending.pop()
         if os.path.splitext(path)[1].lower() != ".zip":

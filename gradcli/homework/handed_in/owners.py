@@ -19,10 +19,11 @@ from gradcli.homework.sheets.deadline import readings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Any
 
     from gradcli.homework.handed_in.attempts import Attempts
+    from gradcli.homework.handed_in.records import Answer
     from gradcli.homework.handed_in.roster import Roster
     from gradcli.homework.sheets.deadline import Readings
 
@@ -164,14 +165,24 @@ def parents(path: str) -> list[str]:
 # The files of each student.
 
 class StudentFiles:
-    """The files of one student: paths, each with its owner."""
+    """The files of one student: paths, each with its owner.
 
-    __slots__ = ("files", "notes", "student")
+    attempts: those that count, whose parts are files; None until that is known.
+    """
+
+    __slots__ = ("attempts", "files", "notes", "student")
 
     def __init__(self, student: Student) -> None:
         self.student = student
         self.files: list[tuple[str, Owner]] = []
+        self.attempts: list[Attempt] | None = None
         self.notes: list[InputNote] = []
+
+    def counting(self) -> list[str]:
+        """Return the paths of the files that count, the last attempt last."""
+        if self.attempts is None:
+            return [path for path, _ in self.files]
+        return [path for attempt in self.attempts for path, _ in attempt.parts]
 
 
 def by_student(owned: Iterable[tuple[str, Owner]], roster: Roster | None, notes: list[InputNote]
@@ -285,8 +296,9 @@ def _person(id: str, entry: Student | None, one: Owner) -> Student:
 _AGAIN = re.compile(r"(.*)-(\d{1,2})", re.DOTALL)
 
 
-def settle(theirs: StudentFiles, attempts: Attempts) -> None:
-    """Leave the files of the attempts that count, with a note on the others."""
+def settle(theirs: StudentFiles, attempts: Attempts,
+           answers: Callable[[StudentFiles], Sequence[Answer]]) -> None:
+    """Find the files of the attempts that count. answers: function that reads them."""
     stems = {stem(one.rest) for _, one in theirs.files}
     found: dict[tuple[int, bool, Readings], Attempt] = {}
     known = readings(theirs.student.time)
@@ -296,8 +308,10 @@ def settle(theirs: StudentFiles, attempts: Attempts) -> None:
         time = one.readings or known
         found.setdefault((number, one.late, time), Attempt(time, one.late, number)
                          ).parts.append((path, one))
-    counting = attempts.counting(theirs.student, list(found.values()))
-    files = [part for attempt in counting for part in attempt.parts]
-    theirs.notes += [InputNote("skipped", "another attempt counts", path, student=theirs.student.id)
-                     for path, _ in theirs.files if all(path != other for other, _ in files)]
-    theirs.files = files
+
+    def of_one(attempt: Attempt) -> Sequence[Answer]:
+        alone = StudentFiles(theirs.student)
+        alone.attempts = [attempt]
+        return answers(alone)
+
+    theirs.attempts = attempts.counting(theirs.student, list(found.values()), of_one)

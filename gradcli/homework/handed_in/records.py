@@ -78,18 +78,38 @@ class Submission:
         self.digest = digest
 
 
+class Choice:
+    """Several attempts of a student, of which the one with most points counts.
+
+    late: whether each is late.
+    answers: function that returns those of one, by its number.
+    take: function that makes one count.
+    """
+
+    __slots__ = ("answers", "late", "student", "take")
+
+    def __init__(self, student: Student, late: Sequence[bool],
+                 answers: Callable[[int], Sequence[Answer]], take: Callable[[int], None]) -> None:
+        self.student = student
+        self.late = list(late)
+        self.answers = answers
+        self.take = take
+
+
 class Submissions:
     """The submissions of all students in the order of their ids; each is read when its turn comes.
 
     notes: remarks that are known before that.
+    choices: where the best of several attempts is still to be found.
     """
 
-    __slots__ = ("_read", "notes", "students")
+    __slots__ = ("_read", "choices", "notes", "students")
 
     def __init__(self, students: Sequence[Student], read: Callable[[int], Submission],
-                 notes: Sequence[InputNote]) -> None:
+                 notes: Sequence[InputNote], choices: Sequence[Choice] = ()) -> None:
         self.students = list(students)
         self.notes = list(notes)
+        self.choices = list(choices)
         self._read = read
 
     def __len__(self) -> int:

@@ -37,17 +37,20 @@ class Deadline:
     grace: what is forgiven.
     extensions: a student's id, login, address or name to when they have to hand in, or how much
         later than the others.
+    table: the name of a CSV file with more of them, from the folder of the sheet.
     """
 
-    __slots__ = ("due", "extensions", "grace", "zone")
+    __slots__ = ("due", "extensions", "grace", "table", "zone")
 
     def __init__(self, due: datetime | None = None, zone: tzinfo | None = None,
                  grace: timedelta = timedelta(0),
-                 extensions: Mapping[str, datetime | timedelta] | None = None) -> None:
+                 extensions: Mapping[str, datetime | timedelta] | None = None,
+                 table: str | None = None) -> None:
         self.due = due
         self.zone = zone if zone is not None or due is None else due.tzinfo
         self.grace = grace
         self.extensions = dict(extensions or {})
+        self.table = table
 
     def extended(self, extension: datetime | timedelta | None) -> datetime | None:
         """Return when a student with this extension has to hand in."""
@@ -171,6 +174,12 @@ def day_first(texts: Sequence[str]) -> bool | None:
 
 # --------------------------------------------------------------------------------------------------
 # What a sheet writes.
+
+def extension(value: object) -> datetime | timedelta | None:
+    """Return the time, or the time more, that a value gives a student; None if it gives none."""
+    return (span(value) if isinstance(value, str) else None) or due_time(value)
+
+
 
 def due_time(value: object) -> datetime | None:
     """Return the time that a value of a sheet says; a day is its end, and so is 23:59."""

@@ -9,8 +9,8 @@ from datetime import timedelta
 
 from gradcli.base.errors import Diagnostic, GradcliError, Source, read, split
 from gradcli.homework.checking.problem import DEFAULTS
-from gradcli.homework.sheets.cells import STUDENT, columns, delimiter, folded, records
-from gradcli.homework.sheets.deadline import ATTEMPTS, LAST, Deadline, due_time, span
+from gradcli.homework.sheets.cells import delimiter, folded, records
+from gradcli.homework.sheets.deadline import ATTEMPTS, LAST, Deadline, due_time, extension, span
 from gradcli.homework.sheets.places import spans
 from gradcli.homework.sheets.sheet import ID, OPTIONS, Sheet, SheetProblems, stem
 
@@ -168,18 +168,18 @@ class _TomlReader:
         due = self._due("due", table.get("due"), self.value("late", "due"))
         grace = self._grace(table.get("grace", "0 s"))
         given = table.get("extensions", {})
-        if isinstance(given, str):
-            given = self._extensions(given)
-        if not isinstance(given, dict):
+        if not isinstance(given, (dict, str)):
             self.found.report("E0703", "`extensions` must be a table, or the name of a CSV file",
                               self.value("late", "extensions"), "write [late.extensions], and"
-                              ' below it s1234567 = 2026-11-27T23:59')
-            given = {}
-        extensions = {name: span(value) if isinstance(value, str) and span(value) else
-                      self._due(name, value, self.value("late", "extensions", name))
-                      for name, value in given.items()}
+                              " below it s1234567 = 2026-11-27T23:59")
+        extensions = {name: extension(value) for name, value in given.items()} if isinstance(
+            given, dict) else {}
+        for name, value in extensions.items():
+            if value is None:
+                self._due(name, "", self.value("late", "extensions", name))
         return Deadline(due, self._zone(table.get("timezone")), grace, {
-            name: value for name, value in extensions.items() if value is not None})
+            name: value for name, value in extensions.items() if value is not None},
+            given if isinstance(given, str) else None)
 
     def _due(self, name: str, value: Any, place: Span) -> datetime | None:
         found = due_time(value)
@@ -206,20 +206,6 @@ class _TomlReader:
             self.found.report("E0703", "`timezone` must be the name of one, as the IANA writes it",
                               self.value("late", "timezone"), 'write timezone = "Europe/Berlin"')
             return None
-
-    def _extensions(self, name: str) -> dict[str, str]:
-        """Return the rows of a CSV file beside the sheet: who, and when."""
-        source = read(os.path.join(os.path.dirname(self.source.name), name))
-        table = [[cell.text.strip() for cell in row.cells] for row in records(
-            source, delimiter(source.text), "E0709") if not row.empty]
-        known = columns(table[0] if table else [], {**STUDENT, "due": (
-            "until", "extension", "deadline", "due date", "extended due date", "new due date")})
-        if len(known) < 2:
-            raise GradcliError(Diagnostic(
-                "E0702", "the extensions name no student, or no time", source=source, span=(0, 0),
-                help="begin with the row student_id,due"))
-        who, when = known["student"], known["due"]
-        return {row[who]: row[when] for row in table[1:] if len(row) > max(who, when)}
 
     def _attempt(self, head: Mapping[str, Any]) -> str:
         attempt = head.get("attempt", LAST)
