@@ -29,8 +29,8 @@ from gradcli.homework.marking.earlier import (
     save,
     text_hash,
 )
-from gradcli.homework.marking.marks import automatic, counted, overridden, result
-from gradcli.homework.marking.overrides import joined_overrides
+from gradcli.homework.marking.marks import automatic, changed, counted, overridden, result
+from gradcli.homework.marking.overrides import GONE, joined_overrides
 from gradcli.homework.marking.results import blank, in_order, line, read_results
 from gradcli.homework.reports.lms import fill
 from gradcli.homework.reports.outputs import GRADESCOPE, NOTES, REVIEW, USUAL, Notes, write_outputs
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from gradcli.homework.handed_in.roster import Roster
     from gradcli.homework.marking.earlier import SavedRun
     from gradcli.homework.marking.output_folder import OutputFolder
-    from gradcli.homework.marking.overrides import Override
+    from gradcli.homework.marking.overrides import Override, Overrides
     from gradcli.homework.marking.results import Result
     from gradcli.homework.reports.outputs import OutputSummary
     from gradcli.homework.sheets.sheet import Sheet
@@ -155,7 +155,7 @@ def run(sheet: Sheet, submissions: Submissions, roster: Roster | None, out: Outp
 
 
 def _outputs(out: OutputFolder, sheet: Sheet, students: Sequence[Student],
-             results: Iterable[Result], overrides: Mapping[tuple[str, str], Override],
+             results: Iterable[Result], overrides: Overrides,
              options: RunOptions) -> OutputSummary:
     return write_outputs(
         out, sheet, students, results, overrides=overrides,
@@ -226,7 +226,7 @@ class RunResults:
         self.checked += len(outcomes)
 
     def results(self, students: Iterable[Student],
-                overrides: Mapping[tuple[str, str], Override]
+                overrides: Overrides
                 ) -> Iterator[tuple[Result, str | None]]:
         """Yield all results in order, with the line of the file where there is one.
 
@@ -255,42 +255,54 @@ class RunResults:
 
 
 def _marked(found: Iterable[tuple[Result, str | None]],
-            overrides: Mapping[tuple[str, str], Override], stream: TextIO, ran: RunSummary,
+            overrides: Overrides, stream: TextIO, ran: RunSummary,
             notes: Notes, each: Callable[[str], Any] | None) -> Iterator[Result]:
     """Yield the results with their overrides, each written to the stream first.
 
     found: results, with the line of the file where there is one.
-    overrides: by (student, problem).
     ran, notes: receive stale overrides, and remarks on them.
     each: called with each line.
     """
+    for said in overrides.gone:
+        notes.add([InputNote("override", f"problem {said.problem}: {GONE}: {_given(said)} counts"
+                             " nothing; see review.csv", student=said.student)])
     for one, text in found:
-        said = overrides.get((one.student, one.problem))
-        if said is not None:
-            override = said.of(one.answer)
-            if override is not None:
-                overridden(one, override)
-                text = None
-            else:
-                ran.stale.append((one.student, one.problem))
-            notes.add([_unused(one, earlier, "the answer has changed since a person gave")
-                       for earlier in said.earlier(one.answer)])
-            notes.add([_unused(one, lost, "another file's decision counts, not")
-                       for lost in said.outweighed(one.answer)])
-        text = text or line(one)
+        if decide(one, overrides):
+            ran.stale.append((one.student, one.problem))
+        notes.add([_unused(one, earlier, "the answer has changed since a person gave")
+                   for earlier in overrides.earlier(one)])
+        notes.add([_unused(one, lost, "another file's decision counts, not")
+                   for lost in overrides.outweighed(one)])
+        if text is None or one.override is not None:
+            text = line(one)
         stream.write(text)
         if each is not None:
             each(text)
         yield one
 
 
+def decide(result: Result, overrides: Overrides) -> bool:
+    """Give a result what a person said of it; return whether that was said of another answer."""
+    override = overrides.of(result)
+    if override is not None:
+        overridden(result, override)
+    earlier = overrides.earlier(result)
+    scores = [said.score for said in earlier if said.score is not None]
+    if scores and (override is None or override.score is None):
+        changed(result, min(scores))
+    return bool(earlier) and override is None
+
+
 def _unused(result: Result, said: Override, why: str) -> InputNote:
     """Return a note on an override that does not count."""
+    return InputNote("override", f"problem {result.problem}: {why} {_given(said)}; see review.csv",
+                     result.file, result.line, result.student)
+
+
+def _given(said: Override) -> str:
     given = [f"a score of {number(said.score)}"] if said.score is not None else []
     given += [f"the comment `{said.comment}`"] if said.comment else []
-    return InputNote("override",
-                     f"problem {result.problem}: {why} {' and '.join(given)}; see review.csv",
-                     result.file, result.line, result.student)
+    return " and ".join(given)
 
 
 def students(submissions: Submissions, roster: Roster | None) -> list[Student]:
@@ -329,7 +341,7 @@ def override_files(given: str | None, folder: str) -> list[str]:
 
 def read_decisions(options: RunOptions, out: OutputFolder, sheet: Sheet,
                    students: Iterable[Student]
-                   ) -> tuple[dict[tuple[str, str], Override], dict[str, str]]:
+                   ) -> tuple[Overrides, dict[str, str]]:
     """Return the overrides of the files that have some, and a hash of each file."""
     read = {path: file_hash(path) for path in override_files(options.overrides, out.path)}
     return joined_overrides(read, sheet, [s.id for s in students]), read
@@ -366,20 +378,17 @@ def export(saved: SavedRun, out: OutputFolder, options: RunOptions) -> OutputSum
     return written
 
 
-def _results(saved: SavedRun, overrides: Mapping[tuple[str, str], Override] | None,
+def _results(saved: SavedRun, overrides: Overrides | None,
              stream: TextIO) -> Iterator[Result]:
     for one in _checked(saved, overrides):
         if overrides is not None:
             automatic(one)
-        said = (overrides or {}).get((one.student, one.problem))
-        override = said.of(one.answer) if said is not None else None
-        if override is not None:
-            overridden(one, override)
+            decide(one, overrides)
         stream.write(line(one))
         yield one
 
 
-def _checked(saved: SavedRun, overrides: Mapping[tuple[str, str], Override] | None
+def _checked(saved: SavedRun, overrides: Overrides | None
              ) -> Iterator[Result]:
     """Yield the results, and blank ones of students who handed nothing in but have an override."""
     there = read_results(os.path.join(saved.folder, RESULTS))

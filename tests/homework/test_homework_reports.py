@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 from gradcli.base.errors import GradcliError, Source
 from gradcli.homework.handed_in.records import Student
 from gradcli.homework.marking import marks, results
-from gradcli.homework.marking.marks import Review
-from gradcli.homework.marking.overrides import Override, read_overrides
+from gradcli.homework.marking.overrides import Override, Reader, _places, read_overrides
+from gradcli.homework.marking.review import Review
 from gradcli.homework.reports.items import Stats, spread
 from gradcli.homework.reports.outputs import COLUMNS, Gradebook, title
 from gradcli.homework.sheets import formats
@@ -43,7 +43,9 @@ def written(writer: Callable[[Any], Any], people: list[marks.Marks]) -> str:
     made = writer(stream)
     for one in people:
         made.add(one)
-    return stream.getvalue()
+    if isinstance(made, Review):
+        made.finish()
+    return stream.getvalue().removeprefix("\ufeff")
 
 
 def in_file(path: Path, text: str) -> str:
@@ -313,8 +315,8 @@ def test_a_filled_review_list_comes_back_and_stays(tmp_path: Path) -> None:
     again = rows(written(lambda stream: Review(stream, SHEET),
                          list(marks.class_marks(SHEET, students, found))))
     assert [(r["reason"], r["score"], r["override_score"], r["comment"]) for r in again] == [
-        ("overridden", "0", "1", "'=granted"), ("unreadable", "0", "", "please write it again"),
-        ("low confidence", "0", "", "")]
+        ("unreadable", "0", "", "please write it again"), ("low confidence", "0", "", ""),
+        ("overridden", "0", "1", "'=granted")]
 
 
 HEAD = "student_id,problem,override_score,comment\n"
@@ -367,26 +369,25 @@ def test_overrides_as_spreadsheets_write_them(tmp_path: Path) -> None:
     assert [o.score for o in given.values()] == [1.5, 0.25]
 
 
-@given(IDS, st.text(max_size=30))
-def test_ids_survive_the_way_through_a_spreadsheet(student: str, text: str) -> None:
+@given(IDS, st.text(max_size=30), st.booleans())
+def test_ids_survive_the_way_through_a_spreadsheet(student: str, text: str, digest: bool) -> None:
     result = answer(student, "1a", text, checked("undecided"))
     people = list(marks.class_marks(SHEET, [Student(student)], [result]))
     stream = io.StringIO(newline="")
     review = Review(stream, SHEET)
     review.add(people[0])
+    review.finish()
     table = list(csv.reader(io.StringIO(stream.getvalue(), newline="")))
+    table[0][0] = "student_id"
     table[1][-2] = "0.5"
+    table[1][-3] *= digest
     out = io.StringIO(newline="")
     csv.writer(out).writerows(table)
     source = Source(out.getvalue(), "review.csv")
-    from gradcli.homework.marking import overrides
-
-    given: dict[tuple[str, str], Override] = {}
     found = list(records(source, delimiter(source.text), "E0740"))
-    overrides._read(
-        found[1], overrides._places(found[0], source), source, ",", overrides.KnownNames([student]),
-        overrides.KnownNames(["1a"]), {"1a": 2.0}, given)
-    assert [(key, o.score, o.other(text)) for key, o in given.items()] == [
+    reader = Reader(source, ",", _places(found[0], source), SHEET, [student, "other"])
+    reader.read(found[1])
+    assert [(key, o.score, o.other(text)) for key, o in reader.found.items()] == [
         ((student, "1a"), 0.5, False)]
 
 

@@ -296,8 +296,8 @@ def test_a_hostile_class(tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == ["out"]
     for path in out.rglob("*.*"):
         if path.is_file():
-            assert path.read_text(encoding="utf-8").replace("\n", "").isprintable(), path
-    with open(out / "review.csv", newline="") as file:
+            assert path.read_text(encoding="utf-8-sig").replace("\n", "").isprintable(), path
+    with open(out / "review.csv", newline="", encoding="utf-8-sig") as file:
         table = list(csv.reader(file))
     assert len(table) == len(names) + 1
     for row in table[1:]:

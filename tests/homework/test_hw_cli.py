@@ -26,6 +26,7 @@ from terminals import bare, on_terminal
 from transcripts import in_process
 
 from gradcli.cli.options import homework as homework_rows
+from gradcli.homework.marking.review import COLUMNS
 from gradcli.homework.sheets.cells import cell
 
 FILES = {"gradebook.csv", "review.csv", "item-analysis.csv", "junit.xml", "results.ndjson",
@@ -282,8 +283,8 @@ def test_links_are_passed_over_unless_they_are_wanted(of: Class) -> None:
 
 def fill_review(folder: Path, student: str, problem: str, score: str, comment: str = "") -> None:
     path = folder / "review.csv"
-    rows = list(csv.DictReader(io.StringIO(path.read_text())))
-    head = list(rows[0])
+    rows = list(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8-sig"))))
+    head = list(COLUMNS)
     row = next((row for row in rows if (row["student_id"], row["problem"]) == (student, problem)
                 and row["reason"] != "earlier answer"), None)
     if row is None:
@@ -320,7 +321,7 @@ def test_what_a_person_wrote_wins_and_stays(of: Class) -> None:
 
 
 def review_rows(folder: Path) -> list[tuple[str, ...]]:
-    with open(folder / "review.csv", newline="") as file:
+    with open(folder / "review.csv", newline="", encoding="utf-8-sig") as file:
         return [tuple(row[name] for name in (
             "student_id", "problem", "reason", "answer", "override_score", "comment"))
             for row in csv.DictReader(file)]
@@ -346,7 +347,7 @@ def test_what_a_person_wrote_of_an_earlier_answer_is_kept(of: Class) -> None:
             assert sorted(row for row in found if row[2] == "earlier answer") == sorted(
                 row for row in earlier if row[3] != cell(answer))
             assert [row[4:] for row in found if row[2] != "earlier answer"] == (
-                [said[answer]] if answer in said else [])
+                [said.get(answer, ("", ""))])     # what nobody has decided waits
             if command == "run":
                 assert err["override"] == len(answers) - (answer in said)
                 notes = (of.folder / "results" / "notes.csv").read_text()

@@ -123,7 +123,7 @@ def _remarks(outcome: RunSummary, out: OutputFolder, options: ClassOptions, envi
         lines.append(f"notes: {summary(outcome.notes)}; see {out.path}/{NOTES}")
     for student, problem in outcome.stale:
         lines.append(f"{student}, problem {problem}: the answer has changed since its override,"
-                     " which is not used")
+                     " which is not used and stays in review.csv")
     if not options.quiet:
         environment.tell("".join([_line(visible(line), environment) + "\n" for line in lines]))
 

@@ -240,6 +240,11 @@ def short(text: str) -> str:
 MAX_BYTES = 64 * 1024
 
 
+# Umlauts and accents stand among small letters, or begin a word; the bytes of one encoding are
+# signs, or capitals within words, in another.
+_IN_WORDS = re.compile(r"(?<=[a-zA-Z])[à-öø-ÿß]|[à-öø-ÿ](?=[a-z])|\b[àé](?= )"
+                       r"|\b[À-ÖØ-Þ](?=[a-z]{2})|[“‘„«](?=\w)|(?<=\w)[”’»…]|(?<= )–(?= )")
+_NOT_IN_WORDS = re.compile(r"(?<=[a-z])[À-ÖØ-ÞŠŽŒŸ‰ˆ˜¸‡†§¶]|[‰ˆ˜¸‡†§ﬂﬁ◊Œ\x80-\x9f](?=[a-z ])")
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f]")
 
 
@@ -276,8 +281,8 @@ def _reason(problem: Exception) -> str:
 def decoded_text(data: bytes) -> tuple[str, str | None]:
     r"""Return the text, and a remark on its encoding if it is not UTF-8. Line ends are \n.
 
-    A byte order mark identifies UTF-16. All else must look like a text of Windows-1252. Raises
-    `Unreadable`.
+    A byte order mark identifies UTF-16. All else must look like a text of Windows-1252, or of Mac
+    Roman. Raises `Unreadable`.
     """
     remark = None
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
@@ -293,15 +298,27 @@ def decoded_text(data: bytes) -> tuple[str, str | None]:
         try:
             found = data.decode("utf-8-sig")
         except UnicodeDecodeError:
-            found, remark = _windows(data), "not UTF-8: read as Windows-1252"
+            found, name = _of_eight_bits(data)
+            remark = f"not UTF-8: read as {name}"
     return found.replace("\r\n", "\n").replace("\r", "\n"), remark
 
 
-def _windows(data: bytes) -> str:
+def _of_eight_bits(data: bytes) -> tuple[str, str]:
+    """Return a text that is not UTF-8, and the name of its encoding."""
+    roman = data.decode("mac_roman")
     try:
-        found = data.decode("cp1252")
+        found, name = data.decode("cp1252"), "Windows-1252"
     except UnicodeDecodeError:
-        raise Unreadable("not a text: neither UTF-8 nor Windows-1252") from None
+        if not _plausible(roman):
+            raise Unreadable("not a text: neither UTF-8 nor Windows-1252") from None
+        found, name = roman, "Mac Roman"
+    if _plausible(roman) > max(0, _plausible(found)):
+        found, name = roman, "Mac Roman"
     if _CONTROL.search(found):
         raise Unreadable("not a text: it holds control characters, and is not UTF-8")
-    return found
+    return found, name
+
+
+def _plausible(text: str) -> int:
+    """Return how many of the letters with marks stand as in words, less those that do not."""
+    return len(_IN_WORDS.findall(text)) - len(_NOT_IN_WORDS.findall(text))

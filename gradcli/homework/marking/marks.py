@@ -11,18 +11,16 @@ the roster who handed nothing in is `missing`. A late penalty is a fraction of t
 
 from __future__ import annotations
 
-import csv
 from itertools import groupby
 
-from gradcli.homework.marking.overrides import EARLIER
 from gradcli.homework.marking.results import SCHEMA, TOOL, Result
-from gradcli.homework.sheets.cells import DIGITS, cell, number, point, rounded, uncell
+from gradcli.homework.sheets.cells import DIGITS, point, rounded
 from gradcli.render.numbers import apart, elements
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
-    from typing import Any, TextIO
+    from typing import Any
 
     from gradcli.homework.checking.problem import Problem
     from gradcli.homework.handed_in.records import Student
@@ -112,75 +110,6 @@ def class_marks(sheet: Sheet, students: Iterable[Student], results: Iterable[Res
         yield Marks(student, sheet.problems, found, late)
     if group is not None:
         raise ValueError(f"results of {name!r} stand where no student of the class does")
-
-
-# --------------------------------------------------------------------------------------------------
-# review.csv: what a person should look at, with two empty columns for what they say.
-#
-# Rows that somebody filled in before stay, filled in, so that the file can be written over itself;
-# also those of an answer that has changed since, which then count nothing.
-
-COLUMNS = ("student_id", "problem", "reason", "verdict", "answer", "read_as", "mistake",
-           "confidence", "message", "score", "max_score", "file", "line", "override_score",
-           "comment")
-
-
-class Review:
-    """The file review.csv while it is written.
-
-    raw: without apostrophes (`harmless.cell`).
-    overrides: all that persons wrote, of earlier answers too.
-    count: the number of answers that still wait.
-    """
-
-    __slots__ = ("_overrides", "_problems", "_raw", "_writer", "count")
-
-    def __init__(self, stream: TextIO, sheet: Sheet, raw: bool = False,
-                 overrides: Mapping[tuple[str, str], Override] | None = None) -> None:
-        self._raw = raw
-        self._overrides = overrides or {}
-        self._problems = sheet.problems
-        self._writer = csv.writer(stream, lineterminator="\n")
-        self._writer.writerow(COLUMNS)
-        self.count = 0
-
-    def add(self, marks: Marks) -> None:
-        """Write the rows of a student."""
-        for problem, result in zip(self._problems, marks.results, strict=True):
-            if result is None:
-                continue
-            self._add(problem, result)
-            said = self._overrides.get((result.student, result.problem))
-            for one in said.earlier(result.answer) if said is not None else ():
-                self._add_earlier(result, one)
-
-    def _add(self, problem: Problem, result: Result) -> None:
-        """Write the row of an answer that waits, or that has an override."""
-        reason, given = waits(problem, result), result.override
-        if reason is None and given is None:
-            return
-        self.count += reason is not None
-        texts = (result.student, result.problem, reason or "overridden", result.verdict,
-                 result.answer, result.read_as, result.mistake, result.confidence,
-                 "; ".join([*filter(None, (result.message, result.doubt))]))
-        automatic = given["automatic"] if given else result.score
-        self._writer.writerow([
-            *[cell(text, self._raw) for text in texts], number(automatic),
-            number(result.max), cell(result.file, self._raw),
-            "" if result.line is None else result.line,
-            number(given["score"]) if given else "",
-            cell(given["comment"], self._raw) if given else ""])
-
-    def _add_earlier(self, result: Result, said: Override) -> None:
-        """Write the row of an override of an earlier answer."""
-        fields = dict.fromkeys(COLUMNS, "")
-        fields.update(
-            student_id=cell(result.student, self._raw), problem=cell(result.problem, self._raw),
-            reason=EARLIER, answer=cell(uncell(said.answer or ""), self._raw),
-            max_score=number(result.max),
-            override_score="" if said.score is None else number(said.score),
-            comment=cell(said.comment, self._raw))
-        self._writer.writerow(fields.values())
 
 
 # --------------------------------------------------------------------------------------------------
@@ -327,6 +256,12 @@ def overridden(result: Result, override: Override) -> None:
     result.score = automatic if override.score is None else override.score
 
 
+def changed(result: Result, before: float) -> None:
+    """Say that a person gave a score to an earlier answer, and none to this one."""
+    result.override = {"score": None, "comment": "", "automatic": result.score,
+                       **(result.override or {}), "earlier": before}
+
+
 def automatic(result: Result) -> None:
     """Take back the score and the comment of a person."""
     if result.override is not None:
@@ -345,6 +280,10 @@ def waits(problem: Problem, result: Result) -> str | None:
         return "low confidence"
     if result.doubt is not None and result.score < result.max:
         return "not all claimed"
+    # Who gave all points to an earlier answer has nothing to say of one that gets them anyway.
+    before = result.override and result.override.get("earlier")
+    if before is not None and (before, result.score) != (result.max, result.max):
+        return "answer changed"
     return None
 
 

@@ -57,7 +57,7 @@ class Result:
 
     score: the points that count, of `max`, before any penalty for being late.
     override: None, or the score (None: only a comment) and comment of a person, and the score
-        without it.
+        without it; "earlier": what a person gave to an answer that this one has replaced.
     fingerprint: equal for answers that are numerically equal.
     hint: the sentence about the mistake, without the values that `message` names too.
     doubt: what else the student handed in that no problem claims.

@@ -20,10 +20,10 @@ from gradcli.homework.marking.marks import (
     RIGHT,
     WAITING,
     WRONG,
-    Review,
     class_marks,
     feedback,
 )
+from gradcli.homework.marking.review import Review
 from gradcli.homework.reports.items import Stats
 from gradcli.homework.reports.lms import fill
 from gradcli.homework.sheets.cells import cell, code, file_stems, number, plain, prose
@@ -32,14 +32,14 @@ from gradcli.render.numbers import visible
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from typing import Any, TextIO
 
     from gradcli.homework.checking.problem import Problem
     from gradcli.homework.handed_in.records import InputNote, Student
     from gradcli.homework.marking.marks import Marks
     from gradcli.homework.marking.output_folder import OutputFolder
-    from gradcli.homework.marking.overrides import Override
+    from gradcli.homework.marking.overrides import Overrides
     from gradcli.homework.marking.results import Result
     from gradcli.homework.reports.lms import FilledExport
     from gradcli.homework.sheets.sheet import Sheet
@@ -360,7 +360,7 @@ class OutputSummary:
 
 def write_outputs(folder: OutputFolder, sheet: Sheet, students: Sequence[Student],
                   results: Iterable[Result], *, files: Iterable[str] = USUAL,
-                  overrides: Mapping[tuple[str, str], Override] | None = None, level: str = "hint",
+                  overrides: Overrides | None = None, level: str = "hint",
                   raw: bool = False, templates: Iterable[str] = (), column: str | None = None,
                   visibility: str = "visible") -> OutputSummary:
     """Write the files of a run, and return a summary.
@@ -409,7 +409,7 @@ def write_outputs(folder: OutputFolder, sheet: Sheet, students: Sequence[Student
             if templates:
                 scores.append((marks.student, None if marks.status == MISSING else marks.score))
         for writer in writers:
-            if isinstance(writer, Junit):
+            if isinstance(writer, Junit | Review):
                 writer.finish()
         if ITEMS in files:
             stats.items.write(stack.enter_context(folder.open(ITEMS)), raw)

@@ -277,7 +277,9 @@ def overridden(override: dict[str, Any]) -> str:
     """Return the score that a person gave in place of the automatic one, and the comment."""
     score = "" if override["score"] is None else (
         f"{numbers.exact(override['score'])} in place of {numbers.exact(override['automatic'])}")
-    return ": ".join([text for text in (score, override["comment"]) if text])
+    earlier = "" if score or override.get("earlier") is None else (
+        f"{numbers.exact(override['earlier'])} for an earlier answer")
+    return ": ".join([text for text in (score or earlier, override["comment"]) if text])
 
 
 def _explain_rows(answer: dict[str, Any]) -> tuple[Head, list[Row]]:

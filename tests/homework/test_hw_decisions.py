@@ -1,0 +1,233 @@
+"""What a teacher decided stands: through spreadsheets, encodings, new answers, other sheets.
+
+`tests/tools/homework_decisions.py` has what is done to a class; here it is done with a few seeds.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from homework_class import SHEET, Class
+from homework_decisions import ENCODINGS, edited, read_list, saved, write_list
+
+from gradcli.homework.marking.overrides import DIGEST, form, key
+
+
+@pytest.fixture
+def of(tmp_path: Path) -> Class:
+    return Class(tmp_path)
+
+
+def decide(of: Class, **scores: str) -> None:
+    """Write scores for the problem 1a into the rows of the students."""
+    rows = read_list(of.folder / "results")
+    for row in rows:
+        if row["problem"] == "1a" and row["student_id"] in scores:
+            row["override_score"] = scores.pop(row["student_id"])
+    assert not scores
+    write_list(of.folder / "results", rows)
+
+
+def scores(of: Class, problem: str = "1a") -> dict[str, str]:
+    return {id.lstrip("'"): row[problem] for id, row in of.gradebook().items()}
+
+
+# --- digests ------------------------------------------------------------------------------------
+
+
+def test_a_digest_is_letters_that_are_no_word() -> None:
+    for answer in ("", "2x", "=1", "\ud800", "x" * 3000):
+        digest = f"{key('1a', 's1')}-{form(answer)}"
+        assert DIGEST.fullmatch(digest)
+        assert not set(digest) & set("aeiouy0123456789.,;")
+    assert form(" 2x\t+ 1 \n\n") == form("2x + 1") != form("2x +\n1") != form("2x+1")
+    assert len({key("1a"), key("1a", ""), key("1", "a"), key("", "1a")}) == 4
+
+
+# --- spreadsheets -------------------------------------------------------------------------------
+
+STUDENTS = ("0007", "7", "12345678901", "MAR1", "1-2", "Jürgen Müller", "王伟", "=1+1", "1e5",
+            "TRUE")
+
+
+def of_odd_names(of: Class) -> None:
+    for name in STUDENTS:
+        of.hand_in(name, [f"2x sin x + {len(name)}x cos(" + "(" * STUDENTS.index(name), "", ""])
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+def test_a_list_comes_back_from_a_spreadsheet(encoding: str, separator: str, of: Class) -> None:
+    of_odd_names(of)
+    of.run()
+    rows = read_list(of.folder / "results")
+    given = {}
+    for k, row in enumerate(rows):
+        if row["problem"] == "1a":
+            row["override_score"] = given[row["student_id"].lstrip("'")] = f"{k % 8 / 4:g}"
+            row["comment"] = "für Sie, „schön“ – größer" if encoding != "cp1252" else "für schöne"
+    assert len(given) == len(STUDENTS) + 1
+    (of.folder / "results" / "review.csv").write_bytes(saved(rows, encoding, separator, "excel"))
+    assert of.run()["answers"]["review"] == 0
+    assert {id: score for id, score in scores(of).items() if id in given} == given
+    comments = [one["override"]["comment"] for one in of.results() if one["override"]]
+    assert len(comments) == len(given)
+    assert all(text.startswith("für") for text in comments), comments
+
+
+@pytest.mark.parametrize("change", [
+    lambda rows: rows[::-1], lambda rows: [{}, *rows, {}, {}],
+    lambda rows: [{"seen by": "me", **dict(reversed(row.items()))} for row in rows],
+    lambda rows: [{name.upper().replace("_", " "): text for name, text in row.items()}
+                  for row in rows],
+    lambda rows: [{name: text for name, text in row.items()
+                   if name in ("student_id", "problem", "override_score", "answer")}
+                  for row in rows],
+    lambda rows: [{name: text for name, text in row.items()
+                   if name in ("student_id", "problem", "override_score", "digest")}
+                  for row in rows],
+    lambda rows: [{**row, "student_id": "?", "problem": "01. Jan", "answer": "#NAME?"}
+                  for row in rows]])
+def test_rows_and_columns_may_change(change: object, of: Class) -> None:
+    of.hand_in("ed", ["2x sin(", "", ""])
+    of.run()
+    decide(of, di="1.5", ed="0.25")
+    before = read_list(of.folder / "results")
+    write_list(of.folder / "results", change(before))  # type: ignore[operator]
+    of.run()
+    assert (scores(of)["di"], scores(of)["ed"]) == ("1.5", "0.25")
+    assert read_list(of.folder / "results") == [
+        {**row, "reason": "overridden"} for row in before if row["override_score"]] + [
+        row for row in before if not row["override_score"]]
+
+
+def test_a_number_of_another_student_is_not_taken(of: Class) -> None:
+    """0007 became 7, who is in the class as well; a row that was copied is of whom it names."""
+    of_odd_names(of)
+    of.run()
+    rows = read_list(of.folder / "results")
+    row, = [row for row in rows if row["student_id"] == "0007"]
+    row.update(student_id="7", override_score="1.25")
+    write_list(of.folder / "results", rows)
+    of.run()
+    assert (scores(of)["0007"], scores(of)["7"]) == ("1.25", "0")
+    row.update(student_id="ann", override_score="0.5")
+    write_list(of.folder / "results", [row])
+    of.run()
+    assert (scores(of)["0007"], scores(of)["ann"]) == ("0", "0.5")
+
+
+# --- new answers, students and sheets -----------------------------------------------------------
+
+
+def test_an_edited_answer_waits_and_the_row_stays(of: Class) -> None:
+    of.run()
+    decide(of, di="1.5")
+    for answer, score, waits in (("2x cos x", "0", True), ("2x sin x + x^2 cos x", "2", True),
+                                 ("2x  sin x + x^2 cos(", "1.5", False), ("", "0", True)):
+        of.hand_in("di", [answer, "-2x cos(x^2)", "2x + 3y"])
+        for arguments in ([], ["-q"]):
+            found = of.run(*arguments)
+            rows = [row for row in read_list(of.folder / "results") if row["student_id"] == "di"]
+            assert found["answers"]["review"] == waits
+            assert scores(of)["di"] == score
+            assert [(row["reason"], row["override_score"]) for row in rows] == (
+                [("answer changed", ""), ("earlier answer", "1.5")] if waits
+                else [("overridden", "1.5")])
+    told = of.hw("explain", "di", "1a")[1]
+    assert "1.5 for an earlier answer" in told
+    decide(of, di="0.75")
+    assert of.run()["answers"]["review"] == 0
+    assert scores(of)["di"] == "0.75"
+
+
+def test_full_points_before_and_now_are_no_doubt(of: Class) -> None:
+    of.run()
+    decide(of, di="2")
+    of.hand_in("di", ["2x sin x + x^2 cos x", "", ""])
+    assert of.run()["answers"]["review"] == 0
+    assert [row["reason"] for row in read_list(of.folder / "results")] == ["earlier answer"]
+
+
+def test_who_leaves_and_what_is_taken_out_stays(of: Class) -> None:
+    of.run()
+    decide(of, di="1.5")
+    before = {path: path.read_bytes() for path in (of.folder / "subs" / "di").iterdir()}
+    for path in before:
+        path.unlink()
+    (of.folder / "subs" / "di").rmdir()
+    for _ in range(2):
+        assert of.run()["notes"]["override"] == 1
+        row, = read_list(of.folder / "results")
+        assert (row["student_id"], row["override_score"], row["reason"]) == (
+            "di", "1.5", "not in the class or the sheet")
+    (of.folder / "subs" / "di").mkdir()
+    for path, data in before.items():
+        path.write_bytes(data)
+    (of.folder / "sheet.toml").write_text(SHEET.replace('id = "1a"', 'id = "1c"'))
+    of.run()
+    assert "1.5" in [row["override_score"] for row in read_list(of.folder / "results")]
+    (of.folder / "sheet.toml").write_text(SHEET.replace("x^2 sin(x)", "x^2 sin(2x)"))
+    of.run()
+    assert scores(of)["di"] == "1.5"
+
+
+# --- equal answers ------------------------------------------------------------------------------
+
+
+def test_equal_answers_are_one_row(of: Class) -> None:
+    texts = {"e1": "2x sin(", "e2": "2x  sin(", "e3": "2x sin( ", "e4": "2x sin(("}
+    for name, text in texts.items():
+        of.hand_in(name, [text, "", ""])
+    found = of.run()
+    assert found["answers"]["review"] == 5
+    rows = read_list(of.folder / "results")
+    assert [(row["student_id"], row["count"], row["others"]) for row in rows] == [
+        ("e1", "3", "e2; e3"), ("di", "1", ""), ("e4", "1", "")]
+    decide(of, e1="1.25")
+    assert of.run()["answers"]["review"] == 2
+    assert [scores(of)[name] for name in texts] == ["1.25", "1.25", "1.25", "0"]
+    of.hand_in("e1", ["2x sin x + x^2 cos x", "", ""])      # the one that the row names
+    of.hand_in("e5", ["2x sin(", "", ""])                   # and somebody who comes later
+    of.run()
+    assert [scores(of)[name] for name in ("e1", "e2", "e3", "e5")] == ["2", "1.25", "1.25", "1.25"]
+    row = next(row for row in read_list(of.folder / "results") if row["override_score"])
+    assert (row["student_id"], row["count"], row["others"]) == ("e2", "3", "e3; e5")
+    # One of them is decided by a row of their own, which goes first.
+    write_list(of.folder / "results", [*read_list(of.folder / "results"), {
+        "student_id": "e3", "problem": "1a", "override_score": "0.5"}])
+    for _ in range(2):
+        of.run()
+        assert [scores(of)[name] for name in ("e2", "e3", "e5")] == ["1.25", "0.5", "1.25"]
+    for name in ("e2", "e3", "e5"):
+        of.hand_in(name, ["", "", ""])
+    of.run()        # nobody has it anymore
+    kept = [(row["student_id"], row["reason"], row["override_score"])
+            for row in read_list(of.folder / "results") if row["override_score"]]
+    assert sorted(kept) == [("e2", "earlier answer", "1.25"), ("e3", "earlier answer", "0.5")]
+
+
+def test_equal_values_are_one_row(of: Class) -> None:
+    """Wrong answers of low confidence for which the sheet gives credit."""
+    sheet = SHEET + '[[problem]]\nid = "3"\nfunction = "t^2 + 1"\ndomain_policy = "review"\n'
+    (of.folder / "sheet.toml").write_text(sheet)
+    for name, text in (("e1", "2 t ln(t)/ln(t)"), ("e2", "ln(t) 2t/ln t"), ("e3", "2t")):
+        of.hand_in(name, ["", "", ""])
+        with open(of.folder / "subs" / name / "answers.txt", "a") as file:
+            file.write(f"3: {text}\n")
+    assert of.run()["answers"]["review"] == 3       # with di's
+    row = read_list(of.folder / "results")[-1]
+    assert (row["student_id"], row["reason"], row["others"]) == ("e1", "domain", "e2")
+    row["override_score"] = "0.5"
+    write_list(of.folder / "results", [row])
+    of.run("--seed", "7")       # other points, other values: typed alike
+    assert [scores(of, "3")[name] for name in ("e1", "e2", "e3")] == ["0.5", "0.5", "1"]
+
+
+# --- what is done to a class --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_decisions_stand_whatever_happens(seed: int, tmp_path: Path) -> None:
+    edited(tmp_path, seed)
