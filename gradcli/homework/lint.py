@@ -139,7 +139,7 @@ def _warnings(prepared: PreparedProblem) -> list[str]:
 # One answer of a class in full.
 
 TOLD = ("student", "answer", "verdict", "score", "max", "mistake", "also", "confidence", "message",
-        "read_as", "witness", "points", "override", "file", "line")
+        "read_as", "witness", "points", "override", "file", "line", "doubt")
 
 
 def explain(saved: SavedRun, student: str, problem: str, readings: int | None = READINGS

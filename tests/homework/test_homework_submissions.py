@@ -713,3 +713,44 @@ def test_what_no_problem_claims_waits_for_a_person(tmp_path: Path, sheet: Sheet,
         assert "`3x` is answered" in (found["2"].doubt or "")
         review = (tmp_path / "out/review.csv").read_text(encoding="utf-8")
         assert review.count("`3x` is answered") == 3
+
+
+@pytest.mark.parametrize(("name", "text", "doubtful"), [
+    ("a.csv", "Name,Ann Lee\n1a,2x\n", False), ("a.csv", "Task No.,My answer\n1a,2x\n", False),
+    ("a.csv", "1a,2x\n,3x\n", True), ("a.csv", "1a,2x\n3x^2\n", True),
+    ("a.csv", "1a,2x\n7,\n", False),
+    ("a.csv", "Name,1a,1b,2,5\nAnn,2x,3x,4x,5x\n", True),
+    ("a.json", '{"name": "Ann Lee", "date": "2026-11-20", "1a": "2x"}', False),
+    ("a.json", '{"student": "s1", "answers": {"1a": "2x"}, "comment": "x was hard"}', False),
+    ("a.json", '{"student": "s1", "answers": {"1a": "2x"}, "2": "3x"}', False),
+    ("a.json", '{"student": "s1", "answers": {"1a": "2x"}, "2b": "3x"}', True),
+    ("a.txt", "# student: ann\n# student: bob\n1a: 2x", True)])
+def test_cells_and_keys_of_no_problem(tmp_path: Path, sheet: Sheet, name: str, text: str,
+                                      doubtful: bool) -> None:
+    write(tmp_path, {f"ann/{name}": text})
+    one, = open_submissions(str(tmp_path), sheet)
+    assert one.answers[0].answer == "2x"
+    assert (one.answers[0].doubt is not None) == doubtful
+    assert [answer.answer for answer in one.answers].count("") == sum(
+        [answer.fault is not None for answer in one.answers]) or not doubtful
+
+
+def test_files_of_several_students_in_one_folder(tmp_path: Path, sheet: Sheet) -> None:
+    write(tmp_path, {"hw/a.txt": "# student: ann\n1a: 2x", "hw/b.txt": "# student: bob\n1a: 3x",
+                     "eve/a.txt": "# student: s17\n1a: x", "eve/b.txt": "# student: s17\n1b: x"})
+    eve, hw = open_submissions(str(tmp_path), sheet)
+    assert [answer.doubt or answer.fault for answer in eve.answers] == [None] * 4
+    assert {answer.doubt or answer.fault for answer in hw.answers} == {
+        "hw/b.txt says it is by bob, hw/a.txt by ann"}
+
+
+def test_columns_that_name_no_problem(tmp_path: Path, sheet: Sheet) -> None:
+    """They may be those of problems that have none."""
+    found = table(tmp_path, "Email,1a,1b,2,Last one,Score,Comments\nann,x,y,z,2x,7/8,\n"
+                  "bob,x,y,z,,3,I like it\n", sheet)
+    ann, bob = found
+    assert {answer.doubt or answer.fault for answer in bob.answers} == {None}
+    assert all("`2x` stands below `Last one`" in (answer.doubt or answer.fault or "")
+               for answer in ann.answers)
+    whole, = table(tmp_path, "Email,1a,1b,2,3,Work\nann,x,y,z,w,2x\n", sheet)
+    assert {answer.doubt for answer in whole.answers} == {None}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,9 +12,15 @@ from folders import DATA
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gradcli.homework.handed_in.class_tables import open_submissions
 from gradcli.homework.handed_in.labels import Ids
 from gradcli.homework.handed_in.layouts import parse
 from gradcli.homework.handed_in.records import DOUBTS
+from gradcli.homework.marking.marks import kind
+from gradcli.homework.marking.output_folder import OutputFolder
+from gradcli.homework.marking.results import read_results
+from gradcli.homework.run import RunOptions, run
+from gradcli.homework.sheets.formats import parse as sheet_of
 
 LAYOUTS = tomllib.loads((DATA / "homework/layouts.toml").read_text(encoding="utf-8"))["layout"]
 IDS = ["1a", "1b", "1c", "2", "3"]
@@ -77,3 +84,35 @@ def test_no_answer_is_lost(layout: dict[str, Any], k: int, answer: str) -> None:
         assert set(filter(str.isalnum, answers[k])) <= {*"".join(found)} or parsed.notes
     else:
         assert found == answers or parsed.notes
+
+
+FUNCTIONS = ("x^2 sin x", "x^3 + 1", "ln x", "sqrt x", "cos(2x)")
+RIGHT = ["2x sin x + x^2 cos x", "3x^2", "1/x", "1/(2 sqrt(x))", "-2 sin(2x)"]
+
+
+def test_marks_of_any_layout(tmp_path: Path) -> None:
+    """Right answers are right, and wrong ones are wrong or wait for a person; none is blank."""
+    for n, layout in enumerate(LAYOUTS):
+        for k in (None, n % 5):
+            folder = tmp_path / ",".join(layout.get("ids", IDS))
+            answers = [*RIGHT]
+            if k is not None:
+                answers[k] = "x + 7"
+            path = folder / f"{n:02}-{k}.txt"
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(written(layout, answers), encoding="utf-8")
+    count = 0
+    for folder in [*tmp_path.iterdir()]:
+        ids = folder.name.split(",")
+        sheet = sheet_of("\n".join(f"{id}: {function}" for id, function in zip(
+            ids, FUNCTIONS, strict=True)), "hw.txt")
+        run(sheet, open_submissions(str(folder), sheet), None, OutputFolder(f"{folder}-out"),
+            RunOptions())
+        for result in read_results(f"{folder}-out/results.ndjson"):
+            number, _, wrong = result.student.partition("-")
+            layout = LAYOUTS[int(number)]
+            expected = "right" if str(ids.index(result.problem)) != wrong else (
+                "review" if layout.get("doubt") else "wrong")
+            assert kind(sheet[result.problem], result) == expected, result.fields()
+            count += 1
+    assert count == 10 * len(LAYOUTS) >= 400

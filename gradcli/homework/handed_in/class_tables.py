@@ -12,6 +12,7 @@ from gradcli.base.errors import Diagnostic, GradcliError, Source
 from gradcli.homework.handed_in.attempts import Attempt
 from gradcli.homework.handed_in.class_answers import ClassAnswers
 from gradcli.homework.handed_in.labels import Ids, fold
+from gradcli.homework.handed_in.layouts import is_no_answer
 from gradcli.homework.handed_in.records import (
     CANVAS,
     Student,
@@ -102,6 +103,11 @@ def table_of(data: bytes, path: str, sheet: Sheet, roster: Roster | None,
                               source.position(head.start)[0])
     rows = [(source.position(row.start)[0], fitted(row, len(titles), source, last, "E0734"))
             for row in table if not row.empty]
+    # Where a problem has no column, one that names none may be its.
+    unclaimed = [k for k in range(len(titles)) if k not in problems and k not in who
+                 and k not in shape.left_out and k not in shape.about.values()
+                 and not _SCORES.search(titles[k])] if last is None and {*sheet.ids}.difference(
+                     problems.values()) else []
     order = day_first([shape.time(cells) for _, cells in rows])
     for line, cells in rows:
         attempt = Attempt(readings(shape.time(cells), order),
@@ -112,11 +118,19 @@ def table_of(data: bytes, path: str, sheet: Sheet, roster: Roster | None,
             continue
         if last is not None:
             parsed.add(cells[known["problem"]], cells[last], line)
+        for k in unclaimed:
+            if cells[k].strip() and not is_no_answer(cells[k]):
+                parsed.note("unclaimed", f"`{short(cells[k])}` stands below `{short(titles[k])}`,"
+                            " which names no problem", line)
         for k, id in problems.items():
             # Moodle writes a dash for no response.
             blank = k in shape.questions and cells[k].strip() == "-"
             parsed.add(id, "" if blank else cells[k], line)
     return of_class.submissions()
+
+
+_SCORES = re.compile(r"\b(?:scores?|points|grade|marks?|total|result|state|status|time|duration|"
+                     r"started|completed|attempt|feedback|browser|ip)\b", re.IGNORECASE)
 
 
 class TableShape:

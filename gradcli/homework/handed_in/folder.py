@@ -38,6 +38,7 @@ from gradcli.homework.handed_in.records import (
     Unreadable,
     decoded_text,
     printable,
+    short,
 )
 from gradcli.homework.handed_in.texts import plain
 from gradcli.homework.sheets.deadline import readings
@@ -257,6 +258,7 @@ def _read(files: Files, ids: Ids, theirs: StudentFiles) -> Submission:
     found: dict[str, tuple[str, int | None, str]] = {}
     digest = hashlib.sha256()
     read = []
+    by: dict[str, str] = {}     # whom the files name, and the first that does
     left = MAX_TEXT
     readable = _readable(_unpacked(files, theirs, notes), theirs.student.id, notes)
     # Somebody must look at what may be theirs, and at a photo, say.
@@ -287,6 +289,13 @@ def _read(files: Files, ids: Ids, theirs: StudentFiles) -> Submission:
                 for about, message, line in parsed.notes]
         notes += told
         faults += doubts(told)
+        if parsed.student is not None and parsed.student not in by:
+            by[parsed.student] = shown
+            first, other = next(iter(by.items()))
+            if other != shown:
+                said = f"says it is by {short(parsed.student)}, {other} by {short(first)}"
+                notes.append(InputNote("student", said, shown, student=theirs.student.id))
+                faults.append((shown, said))
         for id, (answer, line) in parsed.answers.items():
             before = found.get(id, ("", None, ""))
             if before[0]:

@@ -323,9 +323,10 @@ def _in_order(lines: Sequence[Line], parsed: Parsed) -> bool:
 
 _KEYED = re.compile(
     r"(?:(?:full|first|last|sur|student|user|course|class|due|my|family|given)[ -]?)?(?:names?|id|"
-    r"number|no|student|e-?mail|mail|date|due|class|course|section|sec|group|instructor|professor|"
-    r"prof|teacher|tutor|ta|term|semester|assignment|homework|hw|title|subject|page|author|time|"
-    r"period|school|university|submitted(?: by)?|collaborators?|worked with|nom|prénom|namn|datum|"
+    r"number|student|e-?mail|mail|date|due|class|course|section|sec|group|instructor|professor|"
+    r"prof|teacher|tutor|ta|term|semester|assignment|homework|hw|title|subject|page|author|"
+    r"comments?|remarks?|timestamp|version|schema|period|school|university|"
+    r"submitted(?: by)?|collaborators?|worked with|nom|prénom|namn|datum|"
     r"kurs|klasse|vorname|nachname|gruppe|abgabe|matrikelnummer|matrikelnr|blatt|übungsblatt)"
     r"\s*[:#]", re.IGNORECASE)
 _DATE = re.compile(r"[\d./: -]*(?:19|20)\d\d[\d./: -]*")

@@ -141,7 +141,7 @@ def _is_by(student: str, number: int, parsed: Parsed) -> None:
     if parsed.student is None:
         parsed.student = student
     elif parsed.student != student:
-        parsed.note("student", f"also says it is by {short(student)}", number)
+        parsed.note("unclaimed", f"also says it is by {short(student)}", number)
 
 
 def _items(bare: str, lists: list[list[int]]) -> Iterator[tuple[str, tuple[int, int] | None, str]]:

@@ -7,6 +7,7 @@ import json
 import re
 
 from gradcli.base.errors import GradcliError, Source
+from gradcli.homework.handed_in.layouts import is_no_answer
 from gradcli.homework.handed_in.layouts import parse as parse
 from gradcli.homework.handed_in.records import ClassTable, Parsed, Unreadable, short
 from gradcli.homework.sheets.cells import STUDENT, columns, delimiter, fitted, records
@@ -130,18 +131,30 @@ def csv_answers(text: str, ids: Ids) -> Parsed:
     if long:
         for row in table[1:]:
             cells = in_columns(row, known["answer"])
-            parsed.add(cells[known["problem"]], cells[known["answer"]],
-                       source.position(row.start)[0])
+            _add(parsed, cells[known["problem"]], cells[known["answer"]],
+                 source.position(row.start)[0])
     elif len(table) == 2 and len(titles) > 1 and sum(
             [ids.find(t) is not None for t in titles]) > len(titles) // 2:
         line = source.position(table[1].start)[0]
         for title, answer in zip(titles, in_columns(table[1], None), strict=True):
-            parsed.add(title, answer, line)
+            _add(parsed, title, answer, line)
     else:
         for row in table:
             first, *rest = [cell.text for cell in row.cells]
-            parsed.add(first, separator.join(rest), source.position(row.start)[0])
+            line = source.position(row.start)[0]
+            if rest or ids.find(first) is not None:
+                _add(parsed, first, separator.join(rest), line)
+            else:
+                _add(parsed, "", first, line)
     return parsed
+
+
+def _add(parsed: Parsed, written: str, answer: str, line: int | None) -> None:
+    """Add an answer; what names no problem is noted, unless it is surely no answer: Name, Ann."""
+    if answer.strip() and parsed.ids.find(written) is None and is_no_answer(f"{written}: {answer}"):
+        parsed.note("skipped", f"`{short(written)}` names no problem", line)
+    else:
+        parsed.add(written, answer, line)
 
 
 def json_answers(text: str, ids: Ids) -> Parsed:
@@ -171,11 +184,14 @@ def _of_document(text: str, ids: Ids, document: Any) -> Parsed:
             parsed.student = named["student"]
         inner = named.get("answers")
         if isinstance(inner, (JsonObject, list)):
+            for id, answer in document.pairs:
+                if id not in ("student", "answers"):
+                    _add(parsed, id, typed(answer), _line(text, id))
             document = inner
     if isinstance(document, JsonObject):
         for id, answer in document.pairs:
             if id != "student" or ids.find(id) is not None:
-                parsed.add(id, typed(answer), _line(text, id))
+                _add(parsed, id, typed(answer), _line(text, id))
     elif isinstance(document, list):
         objects = [dict(entry.pairs) if isinstance(entry, JsonObject) else {} for entry in document]
         names = [fields["student"] for fields in objects if isinstance(fields.get("student"), str)]
@@ -183,7 +199,7 @@ def _of_document(text: str, ids: Ids, document: Any) -> Parsed:
         for fields in objects:
             if not isinstance(fields.get("problem"), str) or "answer" not in fields:
                 raise Unreadable('no answers: write [{"problem": "1a", "answer": "2x"}]')
-            parsed.add(fields["problem"], typed(fields["answer"]), None)
+            _add(parsed, fields["problem"], typed(fields["answer"]), None)
     else:
         raise Unreadable('no answers: write {"1a": "2x"}')
     return parsed

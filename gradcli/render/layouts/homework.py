@@ -250,6 +250,8 @@ def _explain_facts(answer: dict[str, Any]) -> Iterator[Fact]:
             yield title, answer[name]
     for text in answer["alternatives"]:
         yield "or read as", text
+    if answer["doubt"] is not None:
+        yield "not claimed", answer["doubt"]
     if answer["mistake"] is not None:
         yield "mistake", answer["mistake"]
         yield "confidence", answer["confidence"] or "none"
