@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import csv
+import sys
+from datetime import datetime
 from pathlib import Path
 
+import openpyxl
 import pytest
 from folders import ROOT
 
 from gradcli.base.errors import GradcliError, Source
 from gradcli.homework.handed_in.class_tables import open_submissions
 from gradcli.homework.handed_in.records import Submissions
-from gradcli.homework.handed_in.roster import Roster, parse_roster
+from gradcli.homework.handed_in.roster import Roster, open_roster, parse_roster
 from gradcli.homework.sheets.formats import parse
 from gradcli.homework.sheets.sheet import Sheet
 
@@ -288,3 +292,30 @@ def test_columns_that_are_only_numbered(
     one, = found
     given = {a.answer: a.problem for a in one.answers if a.answer}
     assert [given.get(text, "-") for text in "pqr"] == expected.split()
+
+
+def test_workbooks(tmp_path: Path, sheet: Sheet) -> None:
+    """Numbers and times in cells are what a spreadsheet shows; so with the roster."""
+    rows = [["Timestamp", "SIS User ID", "1a", "1b", "2"],
+            [datetime(2026, 11, 20, 23, 59), 710011, "2x", 0.5, None], [None, 710012.0, "x", 3, ""]]
+    for name, table in (("class.xlsx", rows), (
+            "roster.xlsx", list(csv.reader(CANVAS.splitlines())))):
+        book = openpyxl.Workbook()
+        for row in table:
+            book.active.append(row)
+        book.save(tmp_path / name)
+    found = open_submissions(str(tmp_path / "class.xlsx"), sheet, roster(CANVAS))
+    assert answered(found) == {"710011": "2x 0.5 -", "710012": "x 3 -"}
+    listed = open_roster(str(tmp_path / "roster.xlsx"))
+    assert [s.id for s in listed.students] == ["710011", "710012", "710013", "aberg", "15"]
+
+
+def test_a_workbook_that_is_none(tmp_path: Path, sheet: Sheet, monkeypatch: pytest.MonkeyPatch
+                                 ) -> None:
+    (tmp_path / "class.xlsx").write_bytes(b"PK\x03\x04 and no more")
+    with pytest.raises(GradcliError, match="save it as csv") as caught:
+        open_submissions(str(tmp_path / "class.xlsx"), sheet)
+    assert caught.value.code == "E0734"
+    monkeypatch.setitem(sys.modules, "openpyxl", None)
+    with pytest.raises(GradcliError, match=r"gradcli\[spreadsheet\]"):
+        open_submissions(str(tmp_path / "class.xlsx"), sheet)

@@ -49,6 +49,7 @@ OWNERS = {
     "rich": ("gradcli/render/", "gradcli/cli/"),
     "scipy": ("gradcli/base/lazy.py",),
     "typer": ("gradcli/cli/",),
+    "openpyxl": ("gradcli/homework/handed_in/records.py",),
     "yaml": ("gradcli/homework/handed_in/owners.py",),
 }
 EAGER = {"typer"}

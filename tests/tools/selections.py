@@ -71,6 +71,7 @@ DEPENDENCIES = {
         test_ops_arrays test_ops_edges test_ops_linalg test_ops_repeated test_ops_shapes
         test_oracle test_points test_prepared test_run test_samples test_tape test_why_python
         """,
+    "openpyxl": "test_who_is_who",
     "plotille": "test_plot test_plot_docs",
     "pyarrow": "test_points_io",
     "pytest": "",

@@ -17,6 +17,7 @@ from gradcli.homework.handed_in.records import (
     CANVAS,
     Student,
     Unreadable,
+    decoded_table,
     decoded_text,
     read_bytes,
     short,
@@ -73,7 +74,7 @@ def table_of(data: bytes, path: str, sheet: Sheet, roster: Roster | None,
              student_column: str | None, mapping: Mapping[str, str] | None) -> Submissions:
     """Parse the bytes of a CSV file of a class; parameters and errors are those of `open_table`."""
     try:
-        said, remark = decoded_text(data)
+        said, remark = decoded_table(data)
     except Unreadable as problem:
         raise unreadable(path, str(problem)) from None
     source = Source(said, path)
@@ -401,7 +402,7 @@ def _line(of_class: ClassAnswers, line: bytes, number: int) -> None:
 # Submissions of any form, by their path.
 
 LINES = (".ndjson", ".jsonl")
-TABLES = (".csv", ".tsv")
+TABLES = (".csv", ".tsv", ".xlsx", ".xlsm")
 
 
 def open_submissions(path: str, sheet: Sheet, roster: Roster | None = None, *,

@@ -303,6 +303,52 @@ def decoded_text(data: bytes) -> tuple[str, str | None]:
     return found.replace("\r\n", "\n").replace("\r", "\n"), remark
 
 
+MAX_CELLS = 5_000_000
+MAX_SHEET = 256 * 1024 * 1024
+
+
+def decoded_table(data: bytes) -> tuple[str, str | None]:
+    """Return the text of a table in CSV, or the first sheet of a workbook of Excel as that, and a
+    remark as `decoded_text` does. Raises `Unreadable`.
+    """
+    if not data.startswith(b"PK\x03\x04"):
+        return decoded_text(data)
+    try:
+        from openpyxl import load_workbook
+    except ImportError:
+        raise Unreadable("workbooks need openpyxl, which is not installed: pip install"
+                         " 'gradcli[spreadsheet]', or save it as CSV") from None
+    import csv
+    import io
+    import zipfile
+
+    stream = io.StringIO()
+    left = MAX_CELLS
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as packed:
+            if sum([entry.file_size for entry in packed.infolist()]) > MAX_SHEET:
+                raise Unreadable("a workbook that is too large")
+        book = load_workbook(io.BytesIO(data), read_only=True, data_only=True)
+        writer = csv.writer(stream, lineterminator="\n")
+        for row in book.worksheets[0].iter_rows(values_only=True):
+            left -= len(row)
+            if left < 0:
+                raise Unreadable("a workbook that is too large")
+            writer.writerow([_cell_text(value) for value in row])
+    except Unreadable:
+        raise
+    except Exception:       # whatever openpyxl makes of what is no workbook
+        raise Unreadable("not a workbook that can be read: save it as CSV") from None
+    return stream.getvalue(), None
+
+
+def _cell_text(value: object) -> str:
+    """Return what a cell shows, so far as numbers and times go."""
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+        return str(int(value))
+    return "" if value is None else str(value)
+
+
 def _of_eight_bits(data: bytes) -> tuple[str, str]:
     """Return a text that is not UTF-8, and the name of its encoding."""
     roman = data.decode("mac_roman")

@@ -16,7 +16,7 @@ from gradcli.homework.handed_in.records import (
     MOODLE,
     Student,
     Unreadable,
-    decoded_text,
+    decoded_table,
     read_bytes,
 )
 from gradcli.homework.sheets.cells import columns, delimiter, folded, records
@@ -158,7 +158,7 @@ STAFF = ("instructor", "ta", "teacher", "reader", "owner")
 def open_roster(path: str) -> Roster:
     """Read the roster in a CSV file. Raises E0735."""
     try:
-        found, _ = decoded_text(read_bytes(path, MAX_ROSTER, follow=True))
+        found, _ = decoded_table(read_bytes(path, MAX_ROSTER, follow=True))
     except Unreadable as problem:
         raise GradcliError(Diagnostic(
             "E0735", f"cannot read the roster `{path}`: {problem}", source=Source("", path),
