@@ -146,8 +146,8 @@ def test_late_by_nbgraders_file(tmp_path: Path) -> None:
 
 def test_late_by_canvas_alone(tmp_path: Path) -> None:
     """Without a time the word of the system counts, and what is not known is told."""
-    found = handed_in(tmp_path, {"leeann_LATE_1_2_a.txt": "1: x", "doejo_3_4_a.txt": "1: x"},
-                      sheet())
+    found = handed_in(tmp_path, {"leeann_LATE_1_2_a.txt": "1: x", "doejo_3_4_a.txt": "1: x",
+                                 "someone/answers.txt": "1: x"}, sheet())
     assert late(found) == {"leeann"}
     assert [note.message for note in found.notes] == [
         "1 student: when it was handed in is not known, and not taken for late"]

@@ -10,6 +10,7 @@ from pathlib import Path
 import openpyxl
 import pytest
 from folders import ROOT
+from transcripts import in_process
 
 from gradcli.base.errors import GradcliError, Source
 from gradcli.homework.handed_in.class_tables import open_submissions
@@ -156,6 +157,20 @@ def test_namesakes_without_a_number_go_to_a_person(
     assert answered(found) == {"710011": "? ? ?", "710012": "? ? ?"}
     said = [answer.fault or "" for one in found for answer in one.answers]
     assert all("Wei Zhang (710011) and Wei Zhang (710012)" in text for text in said)
+
+
+def test_no_decision_is_for_both_namesakes(tmp_path: Path) -> None:
+    """What is nobody's yet is no equal answer of both: a person decides on each of them."""
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in/Wei Zhang.txt").write_text("1: 2x")
+    (tmp_path / "roster.csv").write_text(CANVAS)
+    (tmp_path / "hw.txt").write_text("1: x^2\n")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("transcripts.ROOT", tmp_path)
+        in_process(["hw", "run", "hw.txt", "in", "--roster", "roster.csv", "-q", "-j", "1"])
+    with open(tmp_path / "results/review.csv", encoding="utf-8-sig", newline="") as file:
+        rows = [(row["student_id"], row["file"]) for row in csv.DictReader(file)]
+    assert rows == [("710011", "Wei Zhang.txt"), ("710012", "Wei Zhang.txt")]
 
 
 def test_one_of_the_namesakes_is_sure(tmp_path: Path, sheet: Sheet) -> None:

@@ -25,14 +25,14 @@ class Attempt:
     """What a student handed in at one time.
 
     readings: of the time; none where it is not known.
-    late: whether the system says that it was.
+    late: whether the system says that it was; None where it says nothing.
     number: of the attempt, as the system counts; it tells the order where no time does.
     parts: the files, or the answers.
     """
 
     __slots__ = ("late", "number", "parts", "readings")
 
-    def __init__(self, readings: Readings = (), late: bool = False, number: int = 0) -> None:
+    def __init__(self, readings: Readings = (), late: bool | None = None, number: int = 0) -> None:
         self.readings = readings
         self.late = late
         self.number = number
@@ -105,7 +105,7 @@ class Attempts:
         list changes when it is.
         """
         ordered = sorted(attempts, key=lambda one: (
-            self._sheet.deadline.order(one.readings), one.number, one.late))
+            self._sheet.deadline.order(one.readings), one.number, bool(one.late)))
         if self._sheet.attempt == FIRST:
             ordered = ordered[:1]
         elif self._sheet.attempt == IN_TIME:
@@ -128,7 +128,7 @@ class Attempts:
                                        lambda k: answers(every[k]), take))
         if self._sheet.deadline.due is not None and ordered:
             last = ordered[-1]
-            if not last.readings and not last.late:
+            if not last.readings and last.late is None:
                 self._remark("when it was handed in is not known, and not taken for late")
             elif self._sheet.deadline.zone is None and any(
                     one.tzinfo is not None for one in last.readings):
@@ -153,4 +153,4 @@ class Attempts:
             return found
         if student.id in self._dues:
             return None if attempt.late or due is not None else False
-        return None if attempt.readings and due is not None else attempt.late
+        return None if attempt.readings and due is not None else bool(attempt.late)

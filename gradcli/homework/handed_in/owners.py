@@ -306,7 +306,8 @@ def settle(theirs: StudentFiles, attempts: Attempts,
         again = _AGAIN.fullmatch(stem(one.rest)) if one.system == CANVAS else None
         number = int(again[2]) if again and again[1] in stems else 0
         time = one.readings or known
-        found.setdefault((number, one.late, time), Attempt(time, one.late, number)
+        late = one.late if one.system == CANVAS else None
+        found.setdefault((number, one.late, time), Attempt(time, late, number)
                          ).parts.append((path, one))
 
     def of_one(attempt: Attempt) -> Sequence[Answer]:

@@ -111,7 +111,7 @@ class Review:
         key: object = None
         if said is not None:
             key = id(said)
-        elif reason in ALIKE and result.doubt is None and not alone:
+        elif reason in ALIKE and result.answer.strip() and result.doubt is None and not alone:
             key = problem.id, value(result)
         row = self._alike.get(key) if key is not None else None
         if row is None:
