@@ -120,7 +120,8 @@ class Formula(Graph):
 
     def leaves(self, nodes: Iterable[int]) -> list[str]:
         """Return the names that some nodes depend on, in order of appearance."""
-        return [name for k in self.needed(nodes) if (name := self.name(k)) is not None]
+        given = self.given
+        return [given[k] for k in self.needed(nodes) if type(given[k]) is str]
 
     def substituted(self, node: int, other: Mapping[int, int]) -> int:
         """Return a node with some of its ancestors replaced. other: node to its replacement.

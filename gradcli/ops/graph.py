@@ -38,7 +38,15 @@ class Graph:
 
     def needed(self, numbers: Iterable[int]) -> list[int]:
         """Return the operations that lead to some numbers, themselves included, in order."""
-        return sorted(reached(numbers, self.args.__getitem__))
+        args = self.args
+        found = {*numbers}
+        pending = [*found]
+        while pending:
+            for a in args[pending.pop()]:
+                if a not in found:
+                    found.add(a)
+                    pending.append(a)
+        return sorted(found)
 
     def uses(self, numbers: Iterable[int], once: Callable[[int, int], bool]) -> list[int]:
         """Count the occurrences of each operation in the texts of some numbers.

@@ -370,7 +370,8 @@ class Trial:
     def left_over(self) -> list[str]:
         """Return the variables in the answer to which the problem has given values."""
         fixed = self.prepared.reference.fixed
-        return [n for n in self.answered.formula.leaves(self.answered.nodes) if n in fixed]
+        return [n for n in self.answered.formula.leaves(self.answered.nodes)
+                if n in fixed] if fixed else []
 
     def again(self, inputs: dict[str, Any]) -> Trial:
         """Return the trial of this answer at other points."""

@@ -223,7 +223,7 @@ SIDE_SCALES = (10.0, 100.0, 1e3)
 def switches(formula: Formula, nodes: Iterable[int]) -> list[tuple[int, ...]]:
     """Return the operands whose sign, or the sign of whose difference, decides between formulas."""
     found: list[tuple[int, ...]] = []
-    if not any(map(_may_switch, formula.ops)):
+    if not any(map(_may_switch, {*formula.ops})):
         return found
     for k in formula.needed(nodes):
         op = formula.ops[k]
