@@ -100,7 +100,7 @@ def varied(pair: Pair, draw: random.Random) -> str:
     return f"{text} "
 
 
-RANKS, EXPONENT = 600, 1.0
+RANKS, EXPONENT = 120, 1.0
 """Different answers of each verdict that students may choose from, and how the share of one falls
 with its rank: of 100,000 answers some 16,000 are different.
 """

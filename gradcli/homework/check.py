@@ -28,6 +28,8 @@ PREPARING = 2.0
 """Seconds of work after which a function is refused."""
 DIAGNOSIS = 1.0
 """Seconds of work for finding out what is wrong with one; hardly any takes a hundredth."""
+WHOLE = 1.3
+"""Seconds of work for an answer with all its lines."""
 MAX_LINES = 10
 """So many lines of an answer are read on their own; where there are more, a person decides."""
 
@@ -75,8 +77,8 @@ def check(prepared: PreparedProblem, answer: str) -> dict[str, Any]:
 
     Lines that are formulas of their own are checked as answers of their own.
     """
-    start = perf_counter()
-    result = _of_text(prepared, answer)
+    start, end = perf_counter(), thread_time() + WHOLE
+    result = _of_text(prepared, answer, end)
     if result["message"] != ACCEPTED and prepared.reference.solutions is None and (
             "\n" in answer or "\r" in answer or "\\\\" in answer):
         from gradcli.lang.paper.left import formula_lines
@@ -84,11 +86,11 @@ def check(prepared: PreparedProblem, answer: str) -> dict[str, Any]:
         answer = understood(answer, prepared.reference.names, prepared.single)[0]
         lines = formula_lines(answer)
         if len(lines) > 1:
-            result = _of_lines(prepared, lines, result)
+            result = _of_lines(prepared, lines, result, end)
         signed = formula_lines(answer, minus=True)
         if result["verdict"] == "wrong" and len(signed) > len(lines):
             # -x, -x is two answers or a difference.
-            other = _of_lines(prepared, signed, result)
+            other = _of_lines(prepared, signed, result, end)
             if other["verdict"] in ("correct", "domain", "undecided"):
                 result = {**other, "verdict": "undecided", "score": 0.0, "message":
                           "a line begins with a minus, and may be an answer of its own: a person"
@@ -97,17 +99,19 @@ def check(prepared: PreparedProblem, answer: str) -> dict[str, Any]:
     return result
 
 
-def _of_lines(prepared: PreparedProblem, lines: list[str], whole: dict[str, Any]) -> dict[str, Any]:
+def _of_lines(prepared: PreparedProblem, lines: list[str], whole: dict[str, Any], end: float
+              ) -> dict[str, Any]:
     """Return the result for several lines: right or wrong if all are, else for a person.
 
     whole: the result for all as one formula, or as the components of a vector. It counts where
-    lines cannot be read alone, as a formula that an editor has broken.
+    lines cannot be read alone, as a formula that an editor has broken. end: of the work, of
+    `time.thread_time`.
     """
     right = ("correct", "domain")
     vector = bool(prepared.reference.shape)
     if vector and whole["verdict"] in right:
         return whole
-    found = [one for one in [_of_text(prepared, line) for line in lines[:MAX_LINES]]
+    found = [one for one in [_of_text(prepared, line, end) for line in lines[:MAX_LINES]]
              if one["verdict"] != "blank"]
     verdicts = [one["verdict"] for one in found]
     count = sum([verdict in right for verdict in verdicts])
@@ -124,8 +128,8 @@ def _of_lines(prepared: PreparedProblem, lines: list[str], whole: dict[str, Any]
             "hint": None, "read_as": "; ".join([one["read_as"] or "?" for one in found])}
 
 
-def _of_text(prepared: PreparedProblem, answer: str) -> dict[str, Any]:
-    """Return the result for a text that is one answer, without its time."""
+def _of_text(prepared: PreparedProblem, answer: str, end: float) -> dict[str, Any]:
+    """Return the result for a text that is one answer, without its time. end: of the work."""
     result: dict[str, Any] = {
         "verdict": "unreadable", "mistake": None, "also": [], "confidence": None, "message": "",
         "read_as": None, "alternatives": [], "witness": None,
@@ -137,7 +141,7 @@ def _of_text(prepared: PreparedProblem, answer: str) -> dict[str, Any]:
         elif not answer.strip(" \t\r\n-–—_") or answer.strip().lower() in NOTHING:
             result.update(verdict="blank", message="nothing was answered")
         else:
-            _check(prepared, answer, result, thread_time() + SLOW)
+            _check(prepared, answer, result, end)
     except GradcliError as problem:
         result["message"] = problem.message + (f"; {problem.help}" if problem.help else "")
     except (TimeoutError, MemoryError, RecursionError) as problem:
@@ -146,13 +150,14 @@ def _of_text(prepared: PreparedProblem, answer: str) -> dict[str, Any]:
     return result
 
 
-def _check(prepared: PreparedProblem, text: str, result: dict[str, Any], deadline: float) -> None:
+def _check(prepared: PreparedProblem, text: str, result: dict[str, Any], end: float) -> None:
     problem, reference = prepared.problem, prepared.reference
     if reference.solutions is not None:
         from gradcli.homework.checking.sets import judge_set
 
         judge_set(prepared, text, result)
         return
+    deadline = min(end, thread_time() + SLOW)
     reading = read_answer(prepared, text, deadline)
     result["read_as"] = reading.read_as
     answered = Answered(reading, reference, problem)
@@ -211,7 +216,8 @@ def _check(prepared: PreparedProblem, text: str, result: dict[str, Any], deadlin
                     _leave(result, "a function without brackets may end before a blank or bracket:"
                            f" read as `{other.read_as}`, this is right")
                     return
-            diagnose(prepared, trial, others, result, thread_time() + DIAGNOSIS)
+            diagnose(prepared, trial, others, result,
+                     min(end, thread_time() + DIAGNOSIS))
             if named:
                 result["message"] += f"; the left side names {named}"
 

@@ -229,7 +229,8 @@ def _shares(difference: Any, size: Any, parts: list[TermValues]) -> Any:
 
 
 def _is_whole(number: float) -> bool:
-    return abs(number - round(number)) <= NEAR * abs(number)
+    """Return whether a number has no digits that may be rounded; NaN and infinities have none."""
+    return not math.isfinite(number) or abs(number - round(number)) <= NEAR * abs(number)
 
 
 def _terms(prepared: PreparedProblem, c: int) -> list[TermValues]:

@@ -46,6 +46,10 @@ if TYPE_CHECKING:
     Made = TypeVar("Made")
 
 
+COMPONENTS = 9
+"""Of so many wrong components mistakes are looked for; of more, none is sure."""
+
+
 def diagnose(prepared: PreparedProblem, trial: Trial, others: list[Reading], result: dict[str, Any],
              deadline: float) -> None:
     """Fill in mistake, also, confidence and hint, which goes before the message too.
@@ -108,7 +112,7 @@ def _of_values(prepared: PreparedProblem, trial: Trial, deadline: float) -> list
     found += answers.rearranged(sample, givens, prepared.reference.shape, wrong)
     found += _misread(prepared, sample, givens)
     each: list[list[Explanation]] = []
-    for c in wrong:
+    for c in wrong[:COMPONENTS]:
         if thread_time() > deadline:
             break
         each.append(_of_component(prepared, trial, sample, givens[c], deadline))
@@ -116,7 +120,7 @@ def _of_values(prepared: PreparedProblem, trial: Trial, deadline: float) -> list
         shape = prepared.reference.shape
         each = [[_weaker(f, answers.entries([c], shape)) for f in one]
                 for c, one in zip(wrong, each, strict=False)]
-    return found + _in_common(each)
+    return found + [f.replaced(sure=f.sure and len(each) == len(wrong)) for f in _in_common(each)]
 
 
 def _wrong(trial: Trial, n: int) -> list[int]:

@@ -7,6 +7,8 @@ around the argument of a function; then around whole products and sums.
 
 from __future__ import annotations
 
+from itertools import islice
+
 from gradcli.base.errors import GradcliError
 from gradcli.lang.paper import tokens as t
 from gradcli.lang.paper.marks import arrange
@@ -26,7 +28,8 @@ if TYPE_CHECKING:
     Ends = Callable[[int], int]
 
 MAX_READINGS = 16
-MAX_TRIES = 64
+MAX_TRIES, MAX_TOKENS = 64, 8000
+"""So many other tokens are tried, and fewer where these are long."""
 
 OPENING = frozenset((t.LPAR, t.LSQB, t.BAR_OPEN))
 CLOSING = frozenset((t.RPAR, t.RSQB, t.BAR_CLOSE))
@@ -38,11 +41,13 @@ OPERATORS = frozenset((t.PLUS, t.MINUS, t.STAR, t.SLASH, t.CIRCUMFLEX))
 def different(tokens: AnswerTokens, candidates: Iterable[AnswerTokens]
               ) -> list[tuple[AnswerTokens, Code]]:
     """Return those of other tokens that can be read, at most 16, all different, with code."""
-    seen = {_plain(parse(tokens))}
+    seen: set[tuple[object, ...]] = set()
     found: list[tuple[AnswerTokens, Code]] = []
-    for tried, other in enumerate(candidates):
-        if tried == MAX_TRIES or len(found) == MAX_READINGS:
+    for other in islice(candidates, _tries(tokens)):
+        if len(found) == MAX_READINGS:
             break
+        if not seen:
+            seen.add(_plain(parse(tokens)))
         try:
             code = parse(other)
         except GradcliError:
@@ -56,13 +61,18 @@ def different(tokens: AnswerTokens, candidates: Iterable[AnswerTokens]
 
 def others(tokens: AnswerTokens, names: ProblemNames) -> Iterator[AnswerTokens]:
     """Yield the tokens of other readings, the most plausible first; some cannot be read."""
-    for raw in other_words(tokens.raw, names) if tokens.raw is not None else ():
+    for raw in islice(other_words(tokens.raw, names), _tries(tokens)) if (
+            tokens.raw is not None) else ():
         try:
             yield arrange(raw, names)
         except GradcliError:
             continue
     for edit in PartEnds(tokens).edits():
         yield edited(tokens, edit)
+
+
+def _tries(tokens: AnswerTokens) -> int:
+    return min(MAX_TRIES, MAX_TOKENS // len(tokens.kinds))
 
 
 def _plain(code: Code) -> tuple[object, ...]:
@@ -79,17 +89,15 @@ def edited(tokens: AnswerTokens, edit: Edit) -> AnswerTokens:
         if first >= 0:
             opening[first] = opening.get(first, 0) + 1
         closing[behind] = closing.get(behind, 0) + 1
-    found = AnswerTokens(tokens.text)
-    for place, kind in enumerate(tokens.kinds):
-        if place in closing or place in opening:
-            start = tokens.starts[place]
-            before = tokens.ends[place - 1] if place else start
-            for bracket, where, count in ((t.RPAR, before, closing.get(place, 0)),
-                                          (t.LPAR, start, opening.get(place, 0))):
-                for _ in range(count):
-                    found.put(bracket, where, where)
-        if place not in removed:
-            found.put(kind, tokens.starts[place], tokens.ends[place], tokens.words[place])
+    found = _copied(tokens)
+    for place in sorted({*opening, *closing, *removed}, reverse=True):
+        shut, opened = closing.get(place, 0), opening.get(place, 0)
+        start = tokens.starts[place]
+        where = [tokens.ends[place - 1] if place else start] * shut + [start] * opened
+        put = slice(place, place + (place in removed))
+        found.kinds[put] = [t.RPAR] * shut + [t.LPAR] * opened
+        found.starts[put] = found.ends[put] = where
+        found.words[put] = [""] * len(where)
     return found
 
 
