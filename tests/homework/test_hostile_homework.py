@@ -241,10 +241,34 @@ SLOW = ("zeta(#,x^2+2)", "besselj(x,#)", "besselj(#,x)", "besselie(#x,x)", "sphe
 @pytest.mark.parametrize("answer", [
     *[chain(piece) for piece in SLOW], "abs(erfi(" * 45 + "x" + ")-200)" * 45,
     "abs(" * 90 + "x" + "-50)" * 90, "digamma(" * 60 + "x" + ")" * 60,
-    "max(x-500," * 60 + "x" + "-500)" * 60])
+    "max(x-500," * 60 + "x" + "-500)" * 60, "acosx+" * 330 + "1",
+    *["\n".join(sign + "+".join(f"{word}({k + line}x)" for k in range(13)) for line in range(10))
+      for sign in ("", "-") for word in ("digamma", "sin", "erfcx")]])
 def test_slow_answers(answer: str) -> None:
-    """A budget of work, between operations, also where points are searched for and mistakes."""
+    """A budget of work, between operations, also where points are searched for and mistakes, and
+    one for all lines.
+    """
     assert verdict_of(answer)["verdict"] in ("undecided", "wrong", "unreadable")
+
+
+def test_a_tolerance_of_what_is_no_number() -> None:
+    """The numbers of an answer may be compared with the right ones where they are none, too."""
+    ready = prepare(from_fields({"function": "0.02364x^4 + 1.234sin(x)", "tolerance": "1%"}))
+    for answer in (r"\begin{cases} x & x>0 \\ -x & x<0 \end{cases}" * 30, "9^9^9^9 x", "x/(1-1)",
+                   "(9^9^9^9 - 9^9^9^9)x^3"):
+        assert verdict_of(answer, ready)["verdict"] != "correct"
+
+
+def test_it_does_not_matter_who_asks_first() -> None:
+    """What is found out about a problem once is no work of the answer that happens to need it."""
+    names = [f"x_{k}" for k in range(1, 9)]
+    ready = prepare(from_fields({"function": "+".join(
+        f"sin({x}^2 + e^({x}))/(1+{x}^2)" for x in names), "wrt": ",".join(names),
+        "kind": "hessian"}))
+    rows = [f"[{', '.join(f'{8 * k + j}.5x_1' for j in range(8))}]" for k in range(8)]
+    first, again = (verdict_of(f"[{', '.join(rows)}]", ready) for _ in range(2))
+    assert {**first, "ms": 0} == {**again, "ms": 0}
+    assert first["confidence"] != "high"
 
 
 def test_what_is_too_slow_is_left_to_a_person() -> None:
