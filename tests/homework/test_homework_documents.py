@@ -22,11 +22,12 @@ from gradcli.homework.handed_in.class_tables import open_submissions
 from gradcli.homework.handed_in.documents import READERS as PACKED
 from gradcli.homework.handed_in.records import Unreadable
 from gradcli.homework.handed_in.sources import READERS as SOURCES
+from gradcli.homework.handed_in.texts import plain
 from gradcli.homework.sheets.formats import open_sheet, parse
 
 DOCUMENTS = DATA / "homework" / "documents"
 READERS = {**PACKED, **SOURCES}
-FILES = sorted(path for path in DOCUMENTS.iterdir() if path.suffix in READERS)
+FILES = sorted(path for path in DOCUMENTS.iterdir() if path.suffix in (*READERS, ".html", ".md"))
 
 W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
 M = 'xmlns:m="http://schemas.openxmlformats.org/officeDocument/2006/math"'
@@ -286,7 +287,8 @@ def test_hostile_documents(tmp_path: Path, k: int) -> None:
             tracemalloc.stop()
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", [path for path in FILES if path.suffix in READERS],
+                         ids=lambda path: path.name)
 def test_documents_that_were_cut_off_or_changed(tmp_path: Path, path: Path) -> None:
     whole = path.read_bytes()
     drawn = random.Random(path.name)
@@ -309,4 +311,57 @@ def test_documents_that_were_cut_off_or_changed(tmp_path: Path, path: Path) -> N
             READERS[path.suffix](data)
         except Unreadable:
             pass
+        assert time.process_time() - begin < 2
+
+
+# --- beside documents ---------------------------------------------------------------------------
+
+@pytest.mark.parametrize(("name", "waits"), [
+    ("hw3.pdf", False), ("other.pdf", True), ("hw3.jpg", True), ("hw3.aux", False),
+    ("hw3.synctex.gz", False), ("hw3.HEIC", True), ("hw3.pages", True), ("hw3.doc", True)])
+def test_files_beside_a_document(tmp_path: Path, name: str, waits: bool) -> None:
+    """A print of the document is no doubt; a photo is one about what is not right."""
+    (tmp_path / "ann").mkdir()
+    (tmp_path / "ann" / "hw3.tex").write_text("1a: $2x$")
+    (tmp_path / "ann" / name).write_bytes(b"%PDF")
+    (one,) = open_submissions(str(tmp_path), parse("1a: x^2\n1b: x^3", "a.txt"))
+    first, second = one.answers
+    assert (first.answer, first.fault) == ("2x", None)
+    assert (first.doubt is not None, second.fault is not None) == (waits, waits)
+    assert not waits or f"ann/{name}" in str(first.doubt)
+    assert f"ann/{name}" in [note.file for note in one.notes]
+
+
+def test_a_file_beside_answers_is_no_blank(tmp_path: Path) -> None:
+    (tmp_path / "ann").mkdir()
+    sheet = parse("1a: x^2\n1b: x^3", "a.txt")
+    (tmp_path / "ann" / "hw3.tex").write_text("1b: $3x^2$")
+    for text, waits in (("1a: 2x\n1b:", True), ("1a: 2x\n1b: x", False)):
+        (tmp_path / "ann" / "answers.txt").write_text(text)
+        (one,) = open_submissions(str(tmp_path), sheet)
+        assert (one.answers[1].fault is not None) == waits
+
+
+# --- pages --------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize(("page", "text"), [
+    ("<math><mfrac><mn>1</mn><mi>x</mi></mfrac></math>", r"\frac{1}{x}"),
+    ('<math xmlns="http://www.w3.org/1998/Math/MathML"><semantics><mrow><mi>a</mi><mo>&lt;</mo>'
+     '<mi>b</mi></mrow><annotation encoding="x">a</annotation></semantics></math>', "a < b"),
+    ("<math><mn>2</mn><mo>&InvisibleTimes;</mo><mi>x</mi></math>", "2 x"),
+    (r'<img class="equation_image" data-equation-content="\frac{1}{x}&amp;y">', r"\frac{1}{x}&y"),
+    (r'<img alt="LaTeX: 2x" src="a.png">', "2x"), ("<IMG src='a.png'>", r"\picture?"),
+    ("<s>3x</s>2x", r"\struckout?3x2x"), ("<math><mi>x</mi>", r"\equation?"),
+    ("<math><mfrac><mi>x</mi></math>", r"\equation?"),
+    ('<span class="katex-html">x</span><math><mi>x</mi></math>', r"x x \equation?"),
+    ("<math><mglyph/></math>", r"\mglyph?")])
+def test_equations_of_pages(page: str, text: str) -> None:
+    assert " ".join(plain(f"<p>1a: {page}</p>").split()) == " ".join(f"1a: {text}".split())
+
+
+def test_hostile_pages() -> None:
+    for page in ("<math>" * 10_000, "<math></math>" * 5_000, "<img " * 13_000,
+                 "<math>" + "<mrow>" * 9_000 + "</math>", '<img alt="LaTeX: ' * 4_000 + ">"):
+        begin = time.process_time()
+        plain(page)
         assert time.process_time() - begin < 2

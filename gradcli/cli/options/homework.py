@@ -130,8 +130,8 @@ class ClassOptions(HomeworkOptions):
 
     sheet: str = argument("The problem sheet: TOML, CSV or a list of `id: function`.")
     folder: str | None = argument(
-        "The folder of what was handed in, or one table of the whole class (CSV, NDJSON, - for"
-        " NDJSON on standard input).")
+        "The folder of what was handed in, a zip archive of it, or one table of the whole class"
+        " (CSV, NDJSON, - for NDJSON on standard input).")
     old: str = argument("The folder of the results before.")
     new: str = argument("The folder of the results after.")
     student: str = argument("A student's id.")

@@ -439,6 +439,43 @@ def _number(node: Element, name: str, otherwise: int) -> int:
     said = node.get(name, "")
     return int(said) if said.isdecimal() and len(said) < 6 else otherwise
 
+# --------------------------------------------------------------------------------------------------
+# Pages: equations in MathML, or as pictures whose LaTeX the editor of Canvas keeps beside.
+
+_SHOWN = re.compile(r"<math\b|<img\b[^>]{0,9000}>", re.IGNORECASE)
+_CLOSED = re.compile(r"</math\s{0,9}>", re.IGNORECASE)
+_SOURCE = re.compile(
+    r"""data-equation-content\s?=\s?"([^"]{0,4000})"|alt\s?=\s?"LaTeX: ([^"]{0,4000})""" + '"')
+_ENTITY = re.compile(r"&(?!(?:lt|gt|amp|quot|apos);)\w{1,40};")
+
+
+def typeset(page: str) -> str:
+    """Return a page with LaTeX in the place of equations, and where there are pictures."""
+    from html import escape, unescape
+
+    twice = unread("equation") if "katex-html" in page or 'class="MathJax' in page else ""
+    parts = []
+    begin = at = 0
+    while (found := _SHOWN.search(page, at)) is not None:
+        at = found.end()
+        if found[0][1] in "iI":
+            source = _SOURCE.search(found[0])
+            text = f" {source[1] or source[2] or ''} " if source else unread("picture")
+        else:
+            closed = _CLOSED.search(page, at)
+            if closed is None:
+                text, at = unread("equation"), len(page)
+            else:
+                at = closed.end()
+                inside = _ENTITY.sub(lambda one: unescape(one[0]), page[found.start():at])
+                try:
+                    text = f" {escape(mathml(parsed_xml(inside.encode())))} {twice}"
+                except (Unreadable, UnicodeEncodeError):
+                    text = unread("equation")
+        parts += [page[begin:found.start()], text]
+        begin = at
+    return "".join([*parts, page[begin:]])
+
 
 READERS: dict[str, Callable[[bytes], str]] = {
     ".docx": docx, ".docm": docx, ".dotx": docx, ".odt": odt, ".ott": odt}

@@ -199,16 +199,22 @@ def _of_assignment(owned: list[tuple[str, Owner]], assignment: str, notes: list[
     return found
 
 
+RAISED = re.compile(r"\^([^\s^]{1,9})\^(?=[\s),.;*/]|\Z)")      # x^2^, as Markdown has it
 # Endings of what is no plain text, but becomes one, with the size that is read.
 MIB = 1024 * 1024
 PACKED_DOCUMENTS = dict.fromkeys((".docx", ".docm", ".dotx", ".odt", ".ott"), 16 * MIB)
 DOCUMENTS = {**PACKED_DOCUMENTS, ".tex": MAX_BYTES, ".ipynb": 4 * MIB, ".rtf": 4 * MIB}
 READERS: dict[str, Callable[[str, Ids], Parsed]] = {
-    ".txt": texts.parse, ".md": texts.parse, ".text": texts.parse,
-    "": texts.parse,
+    **dict.fromkeys((".txt", ".text", ""), texts.parse),
+    **dict.fromkeys((".md", ".markdown", ".rmd", ".qmd"), lambda text, ids: texts.parse(
+        RAISED.sub(r"^(\1)", text), ids)),
     ".html": lambda text, ids: texts.parse(plain(text), ids),
     ".htm": lambda text, ids: texts.parse(plain(text), ids),
     **dict.fromkeys(DOCUMENTS, texts.parse), **texts.READERS}
+# What programs write beside a document.
+BESIDE = frozenset(
+    ".aux .log .out .toc .lof .lot .fls .fdb_latexmk .css .js .sty .cls .bak".split())
+PASSED = "there is a file called answers"
 PACKED = (".gz", ".tar", ".tgz", ".7z", ".rar", ".bz2", ".xz")
 
 
@@ -304,6 +310,9 @@ def _read(files: Files, ids: Ids, theirs: StudentFiles) -> Submission:
                                        shown, line, theirs.student.id))
             if answer or not before[0]:
                 found[id] = answer, line, shown
+    if not all(found.get(id, ("",))[0] for id in ids.all):
+        faults += [(note.file or "", f"is not read: {note.message}") for note in notes
+                   if note.message == PASSED]
     return Submission(theirs.student, answers(theirs.student.id, ids, found, faults), read, notes,
                       digest.hexdigest())
 
@@ -362,20 +371,29 @@ def _unpacked(files: Files, theirs: StudentFiles, notes: list[InputNote]) -> lis
 
 def _readable(theirs: Sequence[File], student: str, notes: list[InputNote]) -> list[File]:
     """Return the files that may hold answers: only those called answers, if there are any."""
-    found = []
+    found = [file for file in theirs if _ending(file) in READERS]
+    printed = {os.path.splitext(file[0])[0] for file in found}
     for file in theirs:
-        ending = os.path.splitext(file[2])[1].lower()
+        ending = _ending(file)
         if ending in READERS:
-            found.append(file)
-        else:
-            what = "packed files are not unpacked" if ending in PACKED else (
-                f"{printable(ending)} files are not read")
-            notes.append(InputNote("unreadable", what, file[0], student=student))
+            continue
+        about, what = "unreadable", f"{printable(ending)} files are not read"
+        if ending in PACKED:
+            what = "packed files are not unpacked"
+        if ending in BESIDE or file[0].endswith(".synctex.gz"):
+            about = "skipped"
+        elif ending == ".pdf" and file[0][:-4] in printed:
+            about, what = "skipped", "the document of this name is read"
+        notes.append(InputNote(about, what, file[0], student=student))
     named = [file for file in found if stem(file[2]).lower() == "answers"]
     if named:
-        notes += [InputNote("skipped", "there is a file called answers", file[0],
-                            student=student) for file in found if file not in named]
+        notes += [InputNote("skipped", PASSED, file[0], student=student)
+                  for file in found if file not in named]
     return named or found
+
+
+def _ending(file: File) -> str:
+    return os.path.splitext(file[2])[1].lower()
 
 
 def single(path: str, sheet: Sheet, follow: bool = False) -> Submissions:

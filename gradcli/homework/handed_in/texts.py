@@ -32,6 +32,8 @@ BLOCKS = frozenset(
     " th tr ul".split())
 LISTS = {"ol": "enumerate", "ul": "itemize"}
 UNSEEN = frozenset("head script style template title".split())
+STRUCK = frozenset("del s strike".split())
+_SHOWN = re.compile(r"<(?:math|img)\b", re.IGNORECASE)
 _TAG = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9-]{0,30})")
 
 
@@ -39,6 +41,10 @@ def plain(page: str) -> str:
     """Return the text of a page in HTML; raised letters are powers: x<sup>2</sup> is x^(2). Lists
     are those of LaTeX.
     """
+    if _SHOWN.search(page):
+        from gradcli.homework.handed_in.documents import typeset
+
+        page = typeset(page)
     parts: list[str] = []
     unseen: str | None = None
     for closing, name, data in _pieces(page):
@@ -59,6 +65,8 @@ def plain(page: str) -> str:
             parts.append(")" if closing else "^(")
         elif name == "sub" and not closing:
             parts.append("_")
+        elif name in STRUCK and not closing:
+            parts.append("\\struckout?")     # for a person, as in documents
         parts.append(html.unescape(data).replace("\n", " ").replace("\xa0", " "))
     return "\n".join([" ".join(line.split()) for line in "".join(parts).split("\n")])
 
