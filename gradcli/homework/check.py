@@ -52,6 +52,10 @@ def prepare(problem: Problem, seed: object = 0) -> PreparedProblem:
                     f" ({type(failure).__name__})", help="set a smaller problem") from None
     prepared.values.deadline = float("inf")
     expected = problem.expected
+    if problem.unit:
+        from gradcli.homework.checking.units import unit_of
+
+        unit_of(prepared)
     if expected is not None:
         result = check(prepared, expected)
         if result["verdict"] not in ("correct", "domain"):
@@ -169,6 +173,11 @@ def _check(prepared: PreparedProblem, text: str, result: dict[str, Any], end: fl
             result["read_as"] = reading.read_as
     trial = Trial(prepared, answered, deadline)
     judge(trial, result)
+    if problem.unit:
+        from gradcli.homework.checking import units
+
+        if units.settle(trial, result):
+            return
     named = ""
     if reading.sides or reading.labels:
         from gradcli.homework.checking.answered import misnamed

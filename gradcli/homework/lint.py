@@ -102,6 +102,13 @@ def _warnings(prepared: PreparedProblem) -> list[str]:
     if problem.log == "natural" and "log" in reading.tokens.spellings():
         found.append("`log` is read as the natural logarithm: write ln, or set log to ten")
     found += reading.notes
+    if problem.unit:
+        from gradcli.homework.checking.units import strange
+
+        words = strange(problem.unit)
+        if words:
+            found.append(f"no unit is known that is called {', '.join(words)}: answers have to use"
+                         " the same word")
     found += _names(prepared)
     for text in problem.accept:
         accepted = read_accepted(prepared, text)

@@ -69,6 +69,8 @@ EFFECTS: dict[str, list[tuple[list[str], int, str]]] = {
     "angle": [(["sin x", "pi/180 cos x", "--angle", "degree"], 0, "verdict\tcorrect\n")],
     "real_roots": [(["x^(1/3)", "1/(3 x^(2/3))", "--real-roots"], 0, "verdict\tcorrect\n")],
     "decimal_comma": [(["0,5 x^2", "1,0 x", "--decimal-comma"], 0, "verdict\tcorrect\n")],
+    "unit": [(["5t^2", "2000 cm/s", "--unit", "m/s", "--at", "t=2"], 0, "verdict\tcorrect\n"),
+             (["5t^2", "20 m", "--unit", "m/s", "--at", "t=2"], 1, "mistake\tunit_wrong\n")],
     "seed": [(["x^2", "2x", "--seed", "12"], 0, "verdict\tcorrect\n"),
              (["x^2", "2x", "--seed", "a word"], 0, "verdict\tcorrect\n")],
     "format": [(["x^2", "2x", "--format", "ndjson"], 0, '"verdict": "correct"')],

@@ -45,6 +45,7 @@ OWNERS = {
     "numpy": ("gradcli/base/lazy.py",),
     "contourpy": ("gradcli/questions/pictures/", "gradcli/render/pictures/"),
     "matplotlib": ("gradcli/render/pictures/",),
+    "pint": ("gradcli/homework/checking/units.py",),
     "plotille": ("gradcli/render/pictures/",),
     "rich": ("gradcli/render/", "gradcli/cli/"),
     "scipy": ("gradcli/base/lazy.py",),

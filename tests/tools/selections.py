@@ -72,6 +72,7 @@ DEPENDENCIES = {
         test_oracle test_points test_prepared test_run test_samples test_tape test_why_python
         """,
     "openpyxl": "test_who_is_who",
+    "pint": "test_units",
     "plotille": "test_plot test_plot_docs",
     "pyarrow": "test_points_io",
     "pytest": "",

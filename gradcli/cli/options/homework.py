@@ -87,6 +87,9 @@ class CheckOptions(HomeworkOptions):
         "--angle", "What sin and cos take (radian).", choices=("radian", "degree"))
     real_roots: bool = option("--real-roots", "x^(1/3) is real for negative x.")
     decimal_comma: bool = option("--decimal-comma", "0,5 is a number.")
+    unit: str | None = option(
+        "--unit", "The unit of the answer, m/s; others that measure the same are converted.",
+        "UNIT")
     batch: str | None = option(
         "--batch", "Check the answers in a file of NDJSON (- for standard input), one object on"
         " each line; options fill in what an object leaves out.", "FILE")
@@ -255,7 +258,8 @@ BOOKS = "template column raw_csv gradescope visibility"
 ROWS = (
     Command("check", "Check one answer against a function, or a stream of answers.", CheckOptions,
             "function answer wrt kind order dependent parameters tolerance domain_policy log angle"
-            f" real_roots decimal_comma batch at to direction domain {SHOWN} seed jobs scheduler",
+            " real_roots decimal_comma unit batch at to direction domain"
+            f" {SHOWN} seed jobs scheduler",
             "check.run", "gradcli check 'x^2 sin x' '2x sin x + x^2 cos x'",
             "gradcli check 'x^2 + 3xy' '<2x + 3y, 3x>' --wrt x,y",
             "gradcli check 'x^2 + y^2 = 25' '-x/y' --dependent y --wrt x",

@@ -16,7 +16,7 @@ from gradcli.lang.paper.left import Claim, claim
 from gradcli.lang.paper.names import UNITS
 from gradcli.lang.paper.unknown import unknown_word
 from gradcli.lang.syntax.code import BINARY, PUSH, UNARY
-from gradcli.ops.table.elementwise import divide, negative, subtract
+from gradcli.ops.table.elementwise import divide, multiply, negative, subtract
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -64,6 +64,9 @@ class Answered:
         if reading.labels:
             tree = arranged(tree, reading.labels, reference)
         self.nodes = built.flat(tree)
+        if reading.scale not in (0.0, 1.0):
+            self.nodes = [self.formula.add(multiply, (self.formula.number(reading.scale), node))
+                          for node in self.nodes]
         self.shape = built.shape(tree)
         wanted = reference.shape
         self.transposed = len(wanted) == 2 and wanted[0] != wanted[1] and \
@@ -401,8 +404,12 @@ class Trial:
         prepared = self.prepared
         side = self.side
         assert side is not None
-        return np.array([[compare.allowed(
-            prepared.problem.tolerance, float(right), float(typed), text)]
+        # Digits are those typed, in the unit of the answer.
+        unit = 1.0
+        if prepared.problem.tolerance is None:
+            unit = self.answered.reading.scale or 1.0
+        return np.array([[unit * compare.allowed(
+            prepared.problem.tolerance, float(right) / unit, float(typed) / unit, text)]
             for right, typed, text in zip(
                 prepared.side.values[:, 0], side.values[:, 0], components(self), strict=True)])
 
@@ -414,13 +421,15 @@ def components(trial: Trial) -> list[str]:
     """
     assert trial.side is not None
     reading = trial.answered.reading
-    code, values = reading.code, trial.side.values[:, 0].tolist()
+    code = reading.code
+    values = (trial.side.values[:, 0] / (reading.scale or 1.0)).tolist()
     if len(values) == 1 and _is_scientific(code):
         return [reading.text[code[-1][2]:code[-1][3]]]
     typed = [(ins[1], reading.text[ins[2]:ins[3]]) for ins in code if ins[0] == PUSH]
     found = []
     for value in values:
-        k = next((k for k, (number, _) in enumerate(typed) if number == abs(value)), None)
+        k = next((k for k, (number, _) in enumerate(typed)
+                  if abs(number - abs(value)) <= 1e-15 * number), None)
         found.append("" if k is None else typed.pop(k)[1])
     return found
 

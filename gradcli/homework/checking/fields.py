@@ -73,7 +73,7 @@ def _wrong(name: str, wanted: str, value: Any) -> Exception:
 EXAMPLES = {"at": "{x = 2}", "to": "{x = 2.1}",
             "domain": "{x = [0, 5]}", "wrt": '"x,y"', "parameters": '"a,b"', "direction": "[3, 4]",
             "order": "2", "points": "2", "credit": "{sign_error = 0.5}",
-            "rtol": "1e-8", "tolerance": "0.01"}
+            "rtol": "1e-8", "tolerance": "0.01", "unit": '"m/s"'}
 
 
 def _text(name: str, value: Any) -> str:
@@ -251,7 +251,8 @@ READERS: dict[str, Callable[[str, Any], Any]] = {
     "integer": _names, "points": _share, "expected": _text, "accept": _texts, "variants": _texts,
     "hidden": _flag, "log": _choice("natural", "ten"), "angle": _choice("radian", "degree"),
     "rtol": _tiny, "domain_policy": _choice(*POLICIES), "real_roots": _flag,
-    "decimal_comma": _flag, "normalize": _flag, "credit": _credit}
+    "decimal_comma": _flag, "normalize": _flag, "credit": _credit,
+    "unit": _text, "unit_required": _flag}
 
 
 IN_JSON = {"at": '{"x": 2}', "to": '{"x": 2.1}',

@@ -35,7 +35,8 @@ DEFAULTS: dict[str, Any] = {
     "to": {}, "direction": (), "dependent": "", "parameters": (), "tolerance": None, "domain": {},
     "positive": (), "integer": (), "points": 1.0, "expected": None, "accept": (), "variants": (),
     "hidden": False, "log": "natural", "angle": "radian", "rtol": 1e-8, "domain_policy": "note",
-    "real_roots": False, "decimal_comma": False, "normalize": True, "credit": {}}
+    "real_roots": False, "decimal_comma": False, "normalize": True, "credit": {},
+    "unit": "", "unit_required": False}
 
 
 class Problem:
@@ -60,6 +61,7 @@ class Problem:
         less.
     real_roots: x^(1/3) is real for negative x.
     normalize: a direction counts as its unit vector.
+    unit: the unit of the answer; unit_required: whether an answer has to give one.
     credit: name of a mistake to the share of the points that it leaves.
     """
 
@@ -93,6 +95,8 @@ class Problem:
     decimal_comma: bool
     normalize: bool
     credit: dict[str, float]
+    unit: str
+    unit_required: bool
 
     def __init__(self, **fields: Any) -> None:
         for name in Problem.__slots__:

@@ -36,6 +36,11 @@ def read_answer(prepared: PreparedProblem, text: str, deadline: float | None = N
     if prepared.single and ("x" in text or "X" in text):
         text = _times_ten(text)
     text, conditions = understood(text, reference.names, prepared.single)
+    unit = None
+    if prepared.problem.unit:
+        from gradcli.homework.checking import units
+
+        text, unit = units.split(prepared, text)
     try:
         reading = read(text, reference.names)
     except GradcliError as unreadable:
@@ -43,7 +48,11 @@ def read_answer(prepared: PreparedProblem, text: str, deadline: float | None = N
         if other is None:
             raise
         reading = other
-    if prepared.single and not reference.shape:
+    if unit is not None:
+        reading.unit, reading.scale = unit.text, units.factor(prepared, unit)
+        if reading.scale not in (0.0, 1.0):
+            reading.notes.append(f"1 {unit.text} is {reading.scale:.6g} {prepared.problem.unit}")
+    elif prepared.single and not reference.shape:
         _refuse_unit(reading, prepared)
     reading.conditions = conditions
     reading.notes += [f"`{one}` was not looked at" for one in conditions]
@@ -168,6 +177,8 @@ def doubt(trial: Trial, result: dict[str, Any]) -> str:
                 " not looked at")
     if not trial.answered.unknown:
         return ""
+    if prepared.single and prepared.reference.shape:
+        return f"the problem has no letter {', '.join(trial.answered.unknown)}: it may be a unit"
     from gradcli.lang.paper.notations import unit_begin
 
     at = unit_begin(reading.text, prepared.reference.names)
@@ -184,12 +195,12 @@ def _refuse_unit(reading: Reading, prepared: PreparedProblem) -> None:
     function.
     """
     known = prepared.reference.variables
-    if all(name in known or name in (*CONSTANTS, "y", "f") for name in reading.names):
+    if all(name in known or name in CONSTANTS for name in reading.names):
         return
     from gradcli.lang.paper.notations import unit_begin
 
     at = unit_begin(reading.text, prepared.reference.names)
-    if at:
-        unit = reading.text[at:].strip()
-        raise error("E0711", f"`{unit}` may be a unit, and the problem has none",
-                    (at, at + len(unit)), help="give the number alone")
+    shown = reading.text[at:].strip()
+    if at and shown not in ("y", "f"):
+        raise error("E0711", f"`{shown}` may be a unit, and the problem has none",
+                    (at, at + len(shown)), help="give the number alone")

@@ -290,6 +290,8 @@ SENTENCES = {
     "slope_not_evaluated": "the slope is still a formula: put in the point first",
     "not_a_number": "{number} asked for, and this is something else",
     "not_a_formula": "one formula is asked for, and this is something else",
+    "unit_missing": "the unit is missing",
+    "unit_wrong": "this is right in another unit",
     "missing_parentheses": "brackets are missing: {piece} would be right",
 }
 """What is said to the student of each mistake, those of other questions included."""

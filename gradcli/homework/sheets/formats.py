@@ -261,7 +261,7 @@ class _TomlReader:
 # --------------------------------------------------------------------------------------------------
 # Sheets without tables: CSV whose columns are fields, and lists of `id: function`.
 
-FLAGS = ("hidden", "real_roots", "decimal_comma", "normalize")
+FLAGS = ("hidden", "real_roots", "decimal_comma", "normalize", "unit_required")
 TRUTHS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 NUMBERS = ("points", "rtol")
 # Fields with several texts, which semicolons part.

@@ -42,7 +42,8 @@ MAX_TOLD = 20
 # A problem's id is what students write in front of their answers.
 ID = re.compile(r"[^\s:=()\[\],;\"'#\x00-\x1f]{1,32}")
 # Fields that a sheet may set for all its problems.
-OPTIONS = ("log", "angle", "rtol", "domain_policy", "real_roots", "decimal_comma", "normalize")
+OPTIONS = ("log", "angle", "rtol", "domain_policy", "real_roots", "decimal_comma", "normalize",
+           "unit_required")
 
 
 class Sheet:

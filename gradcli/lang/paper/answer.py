@@ -42,12 +42,14 @@ class Reading:
     equation: the code of a left side that is a formula of its own, or None.
     notes: on spellings that were understood otherwise.
     conditions: beside the formula, which were not looked at.
+    unit: behind the formula, "" without one; scale: what that is multiplied by in the unit asked
+        for, 0 where it measures something else.
     expansion: puts the parts of its text into code, if there are any.
     names: those that the code loads, in order, once each.
     """
 
     __slots__ = ("_read_as", "code", "conditions", "equation", "expansion", "labels", "left",
-                 "notes", "origin", "sides", "text", "tokens")
+                 "notes", "origin", "scale", "sides", "text", "tokens", "unit")
 
     def __init__(self, text: str, code: Code, tokens: AnswerTokens, origin: PlainText | None
                  ) -> None:
@@ -62,6 +64,8 @@ class Reading:
         self.equation: Code | None = None
         self.notes: list[str] = []
         self.conditions: list[str] = []
+        self.unit = ""
+        self.scale = 1.0
         self._read_as: str | None = None
 
     @property
@@ -297,5 +301,6 @@ def other_readings(reading: Reading, candidates: Iterable[AnswerTokens]) -> list
             continue
         one.left, one.equation, one.notes = reading.left, reading.equation, reading.notes
         one.labels, one.sides = reading.labels, reading.sides
+        one.unit, one.scale = reading.unit, reading.scale
         found.append(one)
     return found

@@ -313,19 +313,34 @@ def _last_remark(seen: str) -> tuple[int, bool] | None:
 
 # ---- units ---------------------------------------------------------------------------------------
 
-UNIT = re.compile(
-    r"(?<=[\w.)\]}°⁰¹²³⁴⁵⁶⁷⁸⁹])\s*[\[(]?\s*(?:in\s+)?(?=[^\W\d]|[°%])"
-    r"(?:[^\W\d]{1,12}|[°%/*·⋅. ^()\d-]|[⁻⁰¹²³⁴⁵⁶⁷⁸⁹])*[\])]?\s*$")
+UNIT_BEGIN = re.compile(r"(?<=[\w.)\]}°⁰¹²³⁴⁵⁶⁷⁸⁹])\s*[\[(]*\s*(?:in\s+)?(?=[^\W\d_]|[°%$€£])")
+UNIT = re.compile(r"\s*[\[(]*\s*(?:in\s+)?(?:[^\W\d_]{1,16}|[°%$€£/*·⋅. ^()-]|\d)*[\])]*[\s.,]*")
+RAISED = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹−", "-0123456789-")
+FRACTION = re.compile(r"\\[dt]?frac\{([^{}]*)\}\{([^{}]*)\}")
+SET_AS = re.compile(r"\\(?:mathrm|text|textrm|mathsf|operatorname|unit|si|,|;|:|!|quad| )|[{}~$]")
 
 
-def unit_begin(text: str, names: ProblemNames) -> int:
+def unit_text(text: str) -> str:
+    """Return a text, at its length, in which units have no LaTeX and no raised digits."""
+    if "\\" in text:
+        text = FRACTION.sub(lambda found: f"({found[1]})/({found[2]})".rjust(len(found.group())),
+                            text)
+        text = SET_AS.sub(lambda found: {"{": "(", "}": ")"}.get(found.group(), _blank(found)),
+                          text.replace(r"\cdot", "·    "))
+    return text.translate(RAISED).replace("[", "(").replace("]", ")")
+
+
+def unit_begin(text: str, names: ProblemNames | None) -> int:
     """Return where a unit may begin at the end of a text, behind a number or formula; 0 without
-    one. Its letters are none that the problem has.
+    one. names: those of the problem, which are not in a unit.
     """
-    for found in UNIT.finditer(text, max(0, len(text) - LONGEST)):
-        words = re.findall(r"[^\W\d]+", found.group())
-        if words and not any(word in names.written or word in BARE_WORDS or word == "e"
-                             for word in words):
+    shown = unit_text(text)
+    for found in UNIT_BEGIN.finditer(shown, max(0, len(text) - LONGEST)):
+        behind = shown[found.start():]
+        words = re.findall(r"[^\W\d_]+|[°%$€£]", behind)
+        if UNIT.fullmatch(behind) and behind.count("(") == behind.count(")") and not any(
+                (word in BARE_WORDS and word != "sec") or word == "e" or (
+                    names is not None and word in names.written) for word in words):
             return found.start()
     return 0
 
