@@ -30,7 +30,7 @@ from gradcli.homework.marking.earlier import (
     text_hash,
 )
 from gradcli.homework.marking.marks import automatic, changed, counted, overridden, result
-from gradcli.homework.marking.overrides import GONE, joined_overrides
+from gradcli.homework.marking.overrides import GONE, add_from_results, joined_overrides
 from gradcli.homework.marking.results import blank, in_order, line, read_results
 from gradcli.homework.reports.lms import fill
 from gradcli.homework.reports.outputs import GRADESCOPE, NOTES, REVIEW, USUAL, Notes, write_outputs
@@ -273,6 +273,9 @@ def _marked(found: Iterable[tuple[Result, str | None]],
                    for earlier in overrides.earlier(one)])
         notes.add([_unused(one, lost, "another file's decision counts, not")
                    for lost in overrides.outweighed(one)])
+        notes.add([_unused(one, said, f"of {number(said.most)} points, not of the"
+                           f" {number(one.max)} that it gives now, a person gave", "points")
+                   for said in overrides.of_other_points(one)])
         if text is None or one.override is not None:
             text = line(one)
         stream.write(text)
@@ -293,9 +296,9 @@ def decide(result: Result, overrides: Overrides) -> bool:
     return bool(earlier) and override is None
 
 
-def _unused(result: Result, said: Override, why: str) -> InputNote:
-    """Return a note on an override that does not count."""
-    return InputNote("override", f"problem {result.problem}: {why} {_given(said)}; see review.csv",
+def _unused(result: Result, said: Override, why: str, about: str = "override") -> InputNote:
+    """Return a note on an override that does not count, or not as it was meant."""
+    return InputNote(about, f"problem {result.problem}: {why} {_given(said)}; see review.csv",
                      result.file, result.line, result.student)
 
 
@@ -342,9 +345,16 @@ def override_files(given: str | None, folder: str) -> list[str]:
 def read_decisions(options: RunOptions, out: OutputFolder, sheet: Sheet,
                    students: Iterable[Student]
                    ) -> tuple[Overrides, dict[str, str]]:
-    """Return the overrides of the files that have some, and a hash of each file."""
+    """Return the overrides of the files that have some, and a hash of each file.
+
+    Where somebody has taken review.csv away, what it said stands in the results.
+    """
     read = {path: file_hash(path) for path in override_files(options.overrides, out.path)}
-    return joined_overrides(read, sheet, [s.id for s in students]), read
+    found = joined_overrides(read, sheet, [s.id for s in students])
+    before = os.path.join(out.path, RESULTS)
+    if os.path.join(out.path, REVIEW) not in read and os.path.exists(before):
+        add_from_results(found, before, sheet, [s.id for s in students])
+    return found, read
 
 
 def refuse_changed(read: Mapping[str, str], out: OutputFolder) -> None:

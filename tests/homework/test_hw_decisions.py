@@ -173,6 +173,36 @@ def test_who_leaves_and_what_is_taken_out_stays(of: Class) -> None:
     assert scores(of)["di"] == "1.5"
 
 
+def test_a_list_that_is_taken_away_takes_nothing_back(of: Class) -> None:
+    of.run()
+    decide(of, di="1.5")
+    of.run()
+    (of.folder / "results" / "review.csv").unlink()
+    for command in ("run", "export", "run"):
+        of.run() if command == "run" else of.hw("export", "-q")
+        assert scores(of)["di"] == "1.5"
+    (of.folder / "results" / "review.csv").unlink()
+    (of.folder / "results" / "results.ndjson").write_text("{")      # then there is nothing left
+    assert of.run()["answers"]["review"] == 1
+
+
+def test_a_score_of_other_points_is_told(of: Class) -> None:
+    of.run()
+    decide(of, di="1.5")
+    (of.folder / "sheet.toml").write_text(SHEET.replace("points = 2", "points = 4"))
+    found = of.run()
+    assert (found["checked"], found["notes"]) == (0, {"points": 1})
+    assert "1a: of 2 points, not of the 4 that it gives now, a person gave a score of 1.5" in (
+        of.folder / "results" / "notes.csv").read_text()
+    assert scores(of)["di"] == "1.5"
+    assert of.run()["notes"] == {}      # who saw it has decided
+
+
+def test_what_gives_no_points_waits_for_nobody(of: Class) -> None:
+    (of.folder / "sheet.toml").write_text(SHEET.replace("points = 2", "points = 0"))
+    assert of.run()["answers"]["review"] == 0
+
+
 # --- equal answers ------------------------------------------------------------------------------
 
 

@@ -23,6 +23,7 @@ from pathlib import Path
 
 from folders import ROOT
 
+from gradcli.homework.marking.overrides import form, key
 from gradcli.homework.marking.review import COLUMNS
 
 ENCODINGS = ("utf-8", "utf-8-sig", "utf-16", "cp1252", "mac_roman")
@@ -144,10 +145,11 @@ class Room:
                 score = self.random.choice((0.5, 1.25, 1.0, 0.0, 2.0))
                 row["override_score"] = f"{score:g}"
                 row["comment"] = self.random.choice(COMMENTS)
-                answer = self.answers[row["student_id"].removeprefix("'"), row["problem"]]
+                whose, *forms = row["digest"].split("-")
                 for (name, problem), text in self.answers.items():
-                    if problem == row["problem"] and text == answer and (
-                            int(row["count"]) > 1 or name == row["student_id"].removeprefix("'")):
+                    if whose == key(problem, name):     # whose answer may have changed since
+                        self.given[name, problem] = text if form(text) in forms else "", score
+                    elif whose == key(problem) and form(text) in forms:
                         self.given[name, problem] = text, score
         return rows
 

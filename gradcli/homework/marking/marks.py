@@ -270,8 +270,8 @@ def automatic(result: Result) -> None:
 
 def waits(problem: Problem, result: Result) -> str | None:
     """Return why a person should look at the answer; None if nobody need, or somebody has."""
-    if result.override is not None and result.override["score"] is not None:
-        return None
+    if (result.override is not None and result.override["score"] is not None) or not result.max:
+        return None     # decided; or there is nothing to give
     if result.verdict in ("undecided", "unreadable"):
         return result.verdict
     if result.verdict == "domain" and problem.domain_policy == "review":

@@ -13,9 +13,11 @@ from __future__ import annotations
 
 import hashlib
 import re
+from contextlib import suppress
 
 from gradcli.base.errors import GradcliError, Source, read
 from gradcli.homework.handed_in.records import Unreadable, decoded_text, read_bytes
+from gradcli.homework.marking.results import read_results
 from gradcli.homework.sheets.cells import cell as as_cell
 from gradcli.homework.sheets.cells import columns, delimiter, failure, records, uncell
 
@@ -32,7 +34,7 @@ NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d{1,3})?", re.ASCII | re.IGN
 THOUSANDS = re.compile(r",\d{3}\Z", re.ASCII)      # 1,000 where commas separate cells
 LONGEST = 40        # characters of a number
 COLUMNS = {"student_id": ("student",), "problem": (), "override_score": (), "comment": (),
-           "answer": (), "reason": (), "digest": (), "others": ()}
+           "answer": (), "reason": (), "digest": (), "max_score": ()}
 EARLIER, GONE = "earlier answer", "not in the class or the sheet"
 """The reasons of rows that count nothing: the answer is another one now, or there is none."""
 
@@ -90,11 +92,13 @@ class Override:
     before: whether that was an earlier answer when the file was written.
     others: overrides of other answers to the same problem.
     later: overrides of the same answer in files that this one goes before.
+    most: the points that the problem gave then, None if the file does not say.
     student, problem: as the file has them, where there are none such.
+    whole: the digest as it stands in the file.
     """
 
-    __slots__ = ("answer", "before", "comment", "digest", "equal", "later", "line", "others",
-                 "problem", "score", "student", "whole")
+    __slots__ = ("answer", "before", "comment", "digest", "equal", "later", "line", "most",
+                 "others", "problem", "score", "student", "whole")
 
     def __init__(self, score: float | None, comment: str, answer: str | None, line: int,
                  before: bool = False, digest: str = "", equal: Sequence[str] = ()) -> None:
@@ -105,6 +109,7 @@ class Override:
         self.before = before
         self.digest = digest
         self.equal = tuple(equal)
+        self.most: float | None = None
         self.student = self.problem = self.whole = ""
         self.others: list[Override] = []
         self.later: list[Override] = []
@@ -172,6 +177,12 @@ class Overrides(dict[tuple[str, str], Override]):
         return [] if counts is None else [
             one for there in self.own(result) for one in (there, *there.later) if one.lost(counts)]
 
+    def of_other_points(self, result: Result) -> list[Override]:
+        """Return the scores for this answer that were given of more or fewer points."""
+        shared = self.shared(result)
+        return [one for one in (*self.own(result), *([shared] if shared is not None else []))
+                if one.score is not None and one.most not in (None, result.max)]
+
     def groups(self) -> list[Override]:
         """Return the overrides of several, each once."""
         return list({id(one): one for one in self.several.values()}.values())
@@ -189,6 +200,24 @@ class Overrides(dict[tuple[str, str], Override]):
         if said is not None:
             yield said
             yield from said.others
+
+
+def add_from_results(found: Overrides, path: str, sheet: Sheet, students: Sequence[str]) -> None:
+    """Add the overrides that the results in a file have, as far as it can be read."""
+    there = {*students}
+    with suppress(GradcliError):
+        for one in read_results(path):
+            given = one.override
+            if given is None or (given["score"] is None and not given["comment"]):
+                continue
+            this = Override(given["score"], given["comment"], one.answer, 0,
+                            digest=form(one.answer))
+            if one.student in there and one.problem in sheet.ids:
+                found.setdefault((one.student, one.problem), this)
+                continue
+            this.student, this.problem = one.student, one.problem
+            this.whole = f"{key(one.problem, one.student)}-{this.digest}"
+            found.gone.append(this)
 
 
 def joined_overrides(paths: Iterable[str], sheet: Sheet, students: Sequence[str]) -> Overrides:
@@ -294,6 +323,8 @@ class Reader:
         this = Override(score, comment, answer, self._source.position(row.start)[0],
                         reason == EARLIER, forms[0] if len(forms) == 1 else "",
                         forms if len(forms) > 1 else ())
+        points = uncell(texts["max_score"]).strip().replace(",", ".")
+        this.most = float(points) if NUMBER.fullmatch(points) else None
         this.student, this.whole = uncell(texts["student_id"]), "-".join([known, *forms])
         if where is None:
             this.problem = uncell(texts["problem"])

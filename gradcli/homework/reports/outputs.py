@@ -301,6 +301,7 @@ WORDS = {"skipped": "passed over", "unknown": "answer* to no problem of the shee
          "repeated": "answered twice", "unreadable": "file* that cannot be read",
          "encoding": "file* not in UTF-8", "student": "about whose a file is",
          "override": "override* that count nothing",
+         "points": "score* that a person gave of other points",
          "joined": "line* taken for the rest of the answer above"}
 """What is counted; * stands for the s of more than one."""
 
