@@ -241,7 +241,7 @@ def test_what_students_may_write(typed: str, read_as: str) -> None:
 def test_keys_of_the_page() -> None:
     assert {code(key) for key, _ in table("The sheet")} == {*DEFAULTS}
     elsewhere = " ".join([key for key, _ in table("The sheet", 1)])
-    named = {*re.findall(r"`\[?(\w+)\]?`", elsewhere)}
+    named = {*re.findall(r"`\[?(?:\w+\.)?(\w+)\]?`", elsewhere)}
     assert named == {*formats.TABLES, *formats.HEAD, *formats.LATE, *OPTIONS} - {
         "problem"}
 
