@@ -94,6 +94,22 @@ def test_the_grader_report_of_moodle(tmp_path: Path) -> None:
     assert [s.id for s in found.unmatched] == ["s3", "s4", "s5"]
 
 
+GRADES = (
+    "First Name,Last Name,SID,Email,Sections,Total Score,Max Points,Status,Submission ID,"
+    "Submission Time,Lateness (H:M:S),View Count,Submission Count,1: Sine (2.0 pts)\n"
+    "Emmy,Noether,s1,emmy@x.edu,A,,7.0,Graded,11,2026-11-20 12:00:00 -0600,00:00:00,0,1,\n"
+    "Carl,Gauß,,carl@uni.example,A,,7.0,Graded,12,2026-11-20 12:00:00 -0600,00:00:00,0,1,\n"
+    "Sofya,Kovalevskaya,s3,,B,,7.0,Missing\n")
+
+
+def test_the_grades_of_gradescope(tmp_path: Path) -> None:
+    found = filled(tmp_path, GRADES)
+    assert found.text == GRADES.replace("edu,A,,", "edu,A,6,").replace(
+        "example,A,,", "example,A,1.875,").replace(",,B,,", ",,B,0,")
+    assert (found.system, found.column, found.count) == ("gradescope", "Total Score", 3)
+    assert found.notes == []
+
+
 def test_emails_are_case_sensitive_in_moodle_only(tmp_path: Path) -> None:
     shouting: list[tuple[Student, float | None]] = [(Student("q", email="CARL@UNI.EXAMPLE"), 1.0)]
     assert filled(tmp_path, WORKSHEET, scores=shouting).count == 0

@@ -176,8 +176,8 @@ class ClassOptions(HomeworkOptions):
     wait: bool = option(
         "--wait", "Wait for another run that writes to the same folder.", "", LIMITS)
     template: list[str] = option(
-        "--template", "A gradebook as Canvas or Moodle exports it, to be filled in.", "FILE",
-        GRADES)
+        "--template", "A gradebook as Canvas, Moodle or Gradescope exports it, to be filled in.",
+        "FILE", GRADES)
     column: str | None = option(
         "--column", "In --template, the column to fill in; by default the one named like the"
         " sheet.", "NAME", GRADES)

@@ -1,4 +1,4 @@
-"""Canvas and Moodle: one column of their own export filled in, all else unchanged.
+"""Canvas, Moodle and Gradescope: one column of their own export filled in, all else unchanged.
 
 Canvas wants Student, ID, SIS User ID, SIS Login ID, Section and `Name (id)` back, and its row
 `Points Possible`; Moodle wants its columns unchanged, of the grader report or of an assignment's
@@ -39,6 +39,7 @@ CANVAS_KEYS: tuple[MatchRule, ...] = (
     (("SIS User ID",), lambda s: s.id, True),
     (("SIS Login ID",), lambda s: s.id, False),
     (("ID",), lambda s: s.id, True),
+    (("SIS Login ID",), lambda s: s.login, False),
     (("SIS Login ID",), lambda s: s.email, False),
     (("SIS User ID",), lambda s: s.email, False),
 )
@@ -50,8 +51,18 @@ MOODLE_KEYS: tuple[MatchRule, ...] = (
     (("Identifier",), lambda s: f"Participant {s.lms}" if s.lms else "", True),
     (("ID number",), lambda s: s.id, True),
     (("Username",), lambda s: s.id, True),
+    (("Username",), lambda s: s.login, True),
     (("Email address",), lambda s: s.email, True),
     (("Email address",), lambda s: s.id, True),
+)
+GRADESCOPE_KEYS: tuple[MatchRule, ...] = (
+    (("SID",), lambda s: s.id, True),
+    (("Email",), lambda s: s.email, False),
+    (("Email",), lambda s: s.id, False),
+)
+GRADESCOPE_NAMES: tuple[MatchRule, ...] = (
+    (("First Name", "Last Name"), lambda s: _joined(" ", s.first_name, s.last_name), False),
+    (("Name",), lambda s: _joined(" ", s.first_name, s.last_name), False),
 )
 MOODLE_NAMES: tuple[MatchRule, ...] = (
     (("Full name",), lambda s: _joined(" ", s.first_name, s.last_name), False),
@@ -122,6 +133,7 @@ def _normal(text: str, exact: bool) -> str:
 # --------------------------------------------------------------------------------------------------
 # The column.
 
+GRADESCOPE = "gradescope"
 POINTS_POSSIBLE = "Points Possible"
 MAXIMUM = "Maximum Grade"
 # The columns of an export that are about the student, or that the system works out itself.
@@ -132,9 +144,15 @@ ABOUT = {
              "Username", "Institution", "Department", "Email address", "Status", "Group",
              MAXIMUM, "Grade can be changed", "Last modified (submission)",
              "Last modified (grade)", "Feedback comments", "Online text",
-             "Last downloaded from this course"}}
+             "Last downloaded from this course"},
+    GRADESCOPE: {"First Name", "Last Name", "Name", "SID", "Email", "Sections", "section_name",
+                 "Max Points", "Status", "Submission ID", "Submission Time", "Lateness (H:M:S)",
+                 "View Count", "Submission Count"}}
+MATCHING = {CANVAS: (CANVAS_KEYS, CANVAS_NAMES), MOODLE: (MOODLE_KEYS, MOODLE_NAMES),
+            GRADESCOPE: (GRADESCOPE_KEYS, GRADESCOPE_NAMES)}
 CANVAS_TITLE = re.compile(r"(.*) \(\d+\)", re.DOTALL)
 MOODLE_TITLE = re.compile(r"[^:]+: (.*) \((?:Real|[^()]*)\)", re.DOTALL)
+GRADESCOPE_QUESTION = re.compile(r"\d+(?:\.\d+)*(?:: .*)? \([\d.]+ pts\)", re.DOTALL)
 NOT_POINTS = re.compile(r".*\((Percentage|Letter|Feedback)\)", re.DOTALL)
 DECIMAL_COMMA = re.compile(r"\s*\d+,\d+\s*", re.ASCII)
 
@@ -142,7 +160,7 @@ DECIMAL_COMMA = re.compile(r"\s*\d+,\d+\s*", re.ASCII)
 class FilledExport:
     """An export filled in.
 
-    system: "canvas" or "moodle".
+    system: "canvas", "moodle" or "gradescope".
     text: the whole file.
     column: the title of the column that was filled.
     count: the number of cells that were.
@@ -191,8 +209,7 @@ def fill(path: str, sheet: Sheet, scores: Iterable[tuple[Student, float | None]]
             raise failure("E0745", f"the row has {len(row.cells)} cells, not {len(names)}", source,
                           row.cells[len(names)].span, "export the file again")
     by_student = dict(scores)
-    keys, called = ((CANVAS_KEYS, CANVAS_NAMES) if system == CANVAS else
-                    (MOODLE_KEYS, MOODLE_NAMES))
+    keys, called = MATCHING[system]
     rows = [dict(zip(names, [cell.text for cell in row.cells], strict=False)) for row in people]
     matched, filled.unmatched, filled.doubtful = match(by_student, rows, keys, called)
     comma = _decimal_comma(names, at, body)
@@ -225,6 +242,8 @@ def _system(head: SourceRow | None, source: Source) -> str:
         return CANVAS
     if "Email address" in names or {"Identifier", "Grade"} <= names:
         return MOODLE
+    if {"Email", "Total Score", "Max Points"} <= names:
+        return GRADESCOPE
     raise failure("E0745", "these are the columns of neither Canvas nor Moodle", source,
                   head.span if head else (0, 0),
                   "export the gradebook as CSV, in English, and give that file")
@@ -264,6 +283,8 @@ def _bare(system: str, name: str) -> str:
 
 def _worked_out(system: str, name: str, points: SourceRow | None, at: int) -> bool:
     """Return whether the system fills the column itself, or wants something else than points."""
+    if system == GRADESCOPE:
+        return GRADESCOPE_QUESTION.fullmatch(name) is not None
     if system == MOODLE:
         return NOT_POINTS.fullmatch(name) is not None or name == "Course total"
     if points is not None and at < len(points.cells):
@@ -282,13 +303,14 @@ def _is_person(row: SourceRow, names: Sequence[str]) -> bool:
         return False
     about = [cell.text.strip() for cell, name in zip(row.cells, names, strict=False)
              if name in {"ID", "Identifier", "ID number", "Username", "Email address",
-                         "SIS User ID", "SIS Login ID", "Full name", "First name"}]
+                         "SIS User ID", "SIS Login ID", "Full name", "First name", "SID", "Email"}]
     return any(about)
 
 
 def _called(row: SourceRow, names: Sequence[str]) -> str:
     texts = [cell.text.strip() for cell, name in zip(row.cells, names, strict=False)
-             if name in ("Student", "Full name", "First name", "Last name", "Surname")]
+             if name in ("Student", "Full name", "First name", "Last name", "Surname",
+                         "First Name", "Last Name", "Name")]
     return " ".join(filter(None, texts)) or row.cells[0].text
 
 
@@ -321,8 +343,9 @@ def _stop(row: SourceRow, separator: str) -> int:
 def _notes(sheet: Sheet, names: Sequence[str], at: int, body: Sequence[SourceRow]) -> Iterable[str]:
     most = sum([float(problem.points) for problem in sheet.problems])
     for row in body:
-        k = at if _is_points(row, names) else (
-            names.index(MAXIMUM) if MAXIMUM in names else len(row.cells))
+        most_in = next((names.index(name) for name in (MAXIMUM, "Max Points") if name in names),
+                       len(row.cells))
+        k = at if _is_points(row, names) else most_in
         if k < len(row.cells):
             text = row.cells[k].text.strip().replace(",", ".")
             if re.fullmatch(r"\d+(\.\d+)?", text, re.ASCII) and float(text) != most:
