@@ -73,11 +73,22 @@ def _collect(lines: Iterable[Line], parsed: Parsed) -> None:
     id: str | None = None
     start = depth = 0
     found: list[str] = []
+    signs: dict[str, str] = {}
+    hollow = False      # whether a problem has nothing behind its label
 
     def finish() -> None:
+        nonlocal hollow
         if id is not None:
-            parsed.add(id, _joined(_final(found, start, parsed)), start)
+            answer = _joined(_final(found, start, parsed))
+            before, at = parsed.answers.get(id, ("", None))
+            if answer and before not in ("", answer) and (hollow or signs[id] != sign):
+                # The labels may number something else: the steps of another answer.
+                parsed.note("unclaimed", f"`{short(before)}` is an answer to {id}, too", at)
+            hollow = hollow or not answer
+            signs.setdefault(id, sign)
+            parsed.add(id, answer, start)
 
+    sign = ""
     for line in lines:
         label, other = line.label, None
         if label is None and not line.indent and depth <= 0:
@@ -87,7 +98,7 @@ def _collect(lines: Iterable[Line], parsed: Parsed) -> None:
         depth += _depth(line.bare)
         if label is not None or other is not None:
             finish()
-            start = line.number
+            start, sign = line.number, label.sign if label is not None else ""
             depth = _depth(label.rest) if label is not None else 0
             if other is not None:
                 id, found = other[1] or other[3], [other[2] or other[4] or ""]
@@ -190,8 +201,9 @@ def _choose(lines: Sequence[Line], ids: Ids, parsed: Parsed) -> None:
     """
     plain = any(line.rank >= 2 * SET_OFF for line in lines)
     best: dict[str, int] = {}
-    for line in lines:
-        if line.label is not None and line.label.id is not None:
+    for line, behind in zip_longest(lines, lines[1:]):
+        if line.label is not None and line.label.id is not None and (
+                line.label.rest or (behind is not None and behind.label is None)):
             best[line.label.id] = max(best.get(line.label.id, 0), line.rank)
     for line in lines:
         label = line.label
@@ -199,10 +211,10 @@ def _choose(lines: Sequence[Line], ids: Ids, parsed: Parsed) -> None:
             continue
         if len(line.hashes) == 2 and line.hashes[1] == " " and plain:
             line.label = None       # taken out, like a line of a program
-            if best[label.id] == line.rank:
+            if best.get(label.id, 0) <= line.rank:
                 parsed.note("unclaimed", f"`{line.hashes}{short(line.bare)}` may be an answer, or a"
                             " comment", line.number)
-        elif line.rank < best[label.id]:
+        elif line.rank < best.get(label.id, 0):
             line.label = None
             if is_no_answer(label.rest):        # Question 2 was hard
                 parsed.note("skipped", f"`{short(line.bare)}` is no answer", line.number)
@@ -343,7 +355,7 @@ _ATTACHED = re.compile(r"\b(?:attach|photo|picture|scan|image|pdf|upload|anhang|
 def is_no_answer(text: str) -> bool:
     """Return whether a line is surely no answer."""
     bare = text.strip("*_`#|>- \t")
-    if _KEYED.match(bare) or _DATE.fullmatch(bare):
+    if _DATE.fullmatch(bare) or (_KEYED.match(bare) and not re.search(r"[=^√∫\\]", bare)):
         return True
     if _ATTACHED.search(bare) or _NUMBER.match(bare):
         return False
