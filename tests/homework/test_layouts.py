@@ -46,6 +46,8 @@ def test_answers_in_any_layout(layout: dict[str, Any], answers: list[str]) -> No
     found = {id: answer for id, (answer, _) in parsed.answers.items()}
     if layout.get("marked"):
         found = {id: answer.rpartition("nswer: ")[2] for id, answer in found.items()}
+    if layout.get("display"):
+        found = {id: answer[3:-3] for id, answer in found.items()}
     expected = dict(zip(layout.get("ids", IDS), answers, strict=True))
     doubts = [note for note in parsed.notes if note[0] in DOUBTS]
     if layout.get("columns") and any("|" in answer for answer in answers):
@@ -73,10 +75,13 @@ def test_no_answer_is_lost(layout: dict[str, Any], k: int, answer: str) -> None:
     answers = [*ANSWERS[0]]
     answers[k] = answer
     parsed = parse(written(layout, answers), Ids(ids))
-    found = [parsed.answers.get(id, ("", 0))[0].rpartition("nswer: ")[2] for id in ids]
+    found = [parsed.answers.get(id, ("", 0))[0] for id in ids]
+    if layout.get("display"):
+        found = [text[3:-3] for text in found]
+    found = [text.rpartition("nswer: ")[2] for text in found]
     answers[k] = answer.rpartition("nswer: ")[2]
     if "\\item " in answer:     # the layout of one answer within
-        answers[k], found[k] = (re.sub(r"\\item\b\s*", "", text) for text in (answer, found[k]))
+        answers[k], found[k] = (re.sub(r'\\item\b\s*|"', "", text) for text in (answer, found[k]))
     own = Ids(ids).label(answer, ())
     if not any(map(str.isalnum, answer)) or (own and own.id == ids[k]):
         return      # nothing, or a rule; or the label once more

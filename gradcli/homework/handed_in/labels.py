@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 # What students and forms write in front of an id, in the languages of some classes.
 NOUNS = ("question|problem|prob|exercise|ex|task|part|item|number|no|nr|answer|ans|solution|sol|"
          "aufgabe|aufg|teilaufgabe|teil|antwort|lösung|exercice|exo|réponse|uppgift|svar|oppgave|"
-         "opgave|ejercicio|problema|esercizio|q|p")
+         "opgave|ejercicio|pregunta|problema|esercizio|domanda|questão|vraag|fråga|spørsmål|tehtävä|"
+         "zadanie|frage|übung|uebung|zu|ad|q|p")
 LINKS = "to|for|of|zu|zur|till|au"
 WORD = (rf"(?:(?:{NOUNS})(?![^\W\d_])\.?\s*+(?:(?:{LINKS}|{NOUNS})(?![^\W\d_])\.?\s*+){{0,2}}"
         r"[#°]?\s*+|[qp]|#)")
@@ -29,14 +30,15 @@ BETWEEN = r"\s*+[.\-_,:)\]]*+\s*+[(\[]?\s*+"
 ROMAN = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x", "xi", "xii")
 # Letters and signs of other keyboards, each for one of ASCII.
 ASCII = {0xFF01 + k: 0x21 + k for k in range(94)} | {0x2460 + k: 0x31 + k for k in range(9)} | {
-    ord(sign): plain for sign, plain in zip("\u3000【】〔〕。﹕∶", " [][].::", strict=True)}
+    ord(sign): plain for sign, plain in zip(
+        "\u3000【】〔〕。﹕∶\ufe0f\u20e3", " [][].:: )", strict=True)}
 
 SIGN, SET_OFF, WEAK = 3, 2, 1
 """How clear a label is: by a sign, `1a)`; set off by a word or letters, `Problem 1a`, `**1a**`; by
 what may be a product or difference as well, `1a 2x`, `2 - x`."""
 
 
-DASHES = "-–—−"
+DASHES = "-–—−~"
 
 
 class Label(NamedTuple):
@@ -131,14 +133,19 @@ class Ids:
         rest = text[at:].strip()
         if mark and not closed and rest.endswith(mark):
             rest = rest[:-len(mark)].rstrip()
+        if mark in ("'", '"') and rest.rstrip(",")[-1:] == rest[:1] == mark:
+            rest = rest.rstrip(",")[1:-1].strip()
+        if found["word"] and rest[:3].lower() == "is ":
+            rest = rest[3:].lstrip()
         set_off = set_off or closed or len((found["word"] or "").strip(" .#")) > 1
         id = self._folded.get(fold(found["id"])) or self._keys[key]
         several = len(key) > 1
-        if bracket and signs[:1] not in (")", "]", "}"):
+        signs = signs.removeprefix("\\")
+        if (bracket and signs[:1] not in [*")]}>"]) or (bracket == "<") != (signs == ">"):
             return None
         if signs == "=" and not (found["word"] or re.fullmatch(r"[\w.-]+", found["id"])):
             return None
-        if signs and (signs[0] not in f"{DASHES};|" or signs[-1] == ">"):
+        if signs and (signs[0] not in f"{DASHES};,|" or signs[-1] == ">"):
             tight = bracket and len(signs) == 1 and head[at:at + 1].strip() and not closed
             return Label(key, id, rest, WEAK if tight and not several else SIGN, signs[0])
         blank = [not head[k:k + 1].strip() for k in (behind.start(), at)]
@@ -147,7 +154,8 @@ class Ids:
         if signs and ((signs[0] in DASHES and blank == [True, False]) or (
                 signs == "|" and rest.count("|") % 2)):
             signs, rest = "", text[behind.start():].strip()     # 1a -2x, 1a |x|
-        elif signs and not several and not set_off and not (all(blank) and rest):
+        elif signs and not several and not set_off and not (
+                rest and blank[1] and (blank[0] or signs in (",", ";"))):
             return None     # 2-x
         elif not signs and rest[:1] in [*"+-*/^=·×−,;|)]}!'"] and not set_off:
             return None
@@ -203,13 +211,13 @@ class Ids:
 
 # What may stand behind an id.
 _BEHIND = re.compile(
-    r" *+\.?[)\]}](?:\.(?=\s|\Z)| *+:(?!=))?| *+\.? *+:+| *+(?:->|=>|[→⇒⟶⟹↦])| *+=(?!=)|"
-    r"\.(?=\s|\Z)| *+\t|、| *+[-–—−]{1,3}(?!>)| *+[;|]|")
+    r" *+\\?\.?[)\]}](?:\.(?=\s|\Z)| *+:(?!=))?| *+\.? *+:+| *+(?:->|=>|[→⇒⟶⟹↦])| *+=(?!=)|"
+    r"\\?\.(?=\s|\Z)| *+\t|、| *+(?:[-–—−]{1,3}|~)(?!>)| *+[;|]|,(?= )|>|")
 
 
 def _pattern(spelled: Iterable[str]) -> re.Pattern[str]:
-    return re.compile(rf"(?P<mark>\*{{1,3}}|_{{1,3}}|`|~~|)\s*+(?P<word>{WORD})?"
-                      rf"(?P<bracket>[(\[{{])?\s*+(?P<id>{_either(spelled)})(?![^\W_])",
+    return re.compile(rf"(?P<mark>\*{{1,3}}|_{{1,3}}|~~|[`'\"$]|)\s*+(?P<word>{WORD})?"
+                      rf"(?P<bracket>[(\[{{<])?\s*+(?P<id>{_either(spelled)})(?![^\W_])",
                       re.IGNORECASE)
 
 

@@ -79,7 +79,7 @@ def _collect(lines: Iterable[Line], parsed: Parsed) -> None:
     def finish() -> None:
         nonlocal hollow
         if id is not None:
-            answer = _joined(_final(found, start, parsed))
+            answer = _joined(_said(_final(found, start, parsed), start, parsed))
             before, at = parsed.answers.get(id, ("", None))
             if answer and before not in ("", answer) and (hollow or signs[id] != sign):
                 # The labels may number something else: the steps of another answer.
@@ -122,8 +122,9 @@ def _joined(lines: Iterable[str]) -> str:
     return "\n".join([one.replace("\n", " ") for one in formulas])
 
 
-_BULLET = re.compile(r"\A(?:>\s*+)?(?:[-+*•▪◦‣●○■–]\s++)?")
+_BULLET = re.compile(r"\A(?:>\s*+)?(?:[-+*•▪◦‣●○■–☐☑✓✔►➢]\s++)?")
 _MARK = re.compile(r"\A[•▪◦‣●○■*]\s++")
+_NUMBER_SIGN = re.compile(r"(\d{1,2})([.)])\s+")
 _FINAL = re.compile(r"(?:final\s+)?(?:answer|ans|result|antwort|ergebnis|lösung|réponse|svar)\s*+"
                     r"(?:is\s*+)?[:=]", re.IGNORECASE)
 
@@ -135,6 +136,25 @@ def _final(lines: list[str], start: int, parsed: Parsed) -> list[str]:
         parsed.note("skipped", f"`{short(' '.join(lines[:at]))}` stands before"
                     f" `{short(lines[at])}`, which is the answer", start)
     return lines[at:]
+
+
+def _said(lines: list[str], start: int, parsed: Parsed) -> list[str]:
+    """Return the lines without sentences beside formulas: `We use the product rule.`"""
+    words = [_is_sentence(line) for line in lines]
+    for k in range(1, len(lines)):      # Best, / Ann
+        words[k] = words[k] or (words[k - 1] and _BYE.match(lines[k - 1]) is not None
+                                and is_no_answer(lines[k]))
+    if all(words[k] or not line for k, line in enumerate(lines)):
+        return lines
+    for line in compress(lines, words):
+        parsed.note("skipped", f"`{short(line)}` is no part of a formula", start)
+    return [line for line, only in zip(lines, words, strict=True) if not only]
+
+
+def _is_sentence(line: str) -> bool:
+    return (is_no_answer(line) and not _MEANS.search(line) and not any(map(str.isdecimal, line))
+            and (len(line.split()) > 3 or line.endswith((".", "!", ":"))
+                 or _BYE.match(line) is not None))
 
 
 def _depth(text: str) -> int:
@@ -154,6 +174,7 @@ def _label(lines: Sequence[Line], ids: Ids) -> None:
     """Give the lines their labels; parts that are left out are those of the label above."""
     context: Key = ()
     base: dict[int, Key] = {}       # of each list, the label that it stands below
+    above: tuple[Key, int] = (), 0      # the last first part of several, and how far it is indented
     for line, behind in zip_longest(lines, lines[1:]):
         text = _BULLET.sub("", line.bare)
         label = ids.label(text, context, line.set_off)
@@ -163,6 +184,11 @@ def _label(lines: Sequence[Line], ids: Ids) -> None:
             key = ids.nth(base.setdefault(line.item[0], context), line.item[1])
             if key is not None and (label is None or label.level < SIGN or not label.rest):
                 label = Label(key, ids.id_of(key), line.typed, SIGN, ")")
+        number = _NUMBER_SIGN.match(text)
+        if number and above[0] and line.indent > above[1]:
+            key = ids.nth(above[0], int(number[1]))
+            if key is not None and (label is None or not label.key[1:]):
+                label = Label(key, ids.id_of(key), text[number.end():], SIGN, number[2])
         if label is None or (line.indent and label.level < SET_OFF):
             continue
         if label.level == WEAK and label.id is None:
@@ -176,6 +202,10 @@ def _label(lines: Sequence[Line], ids: Ids) -> None:
         line.label = label
         if label.level > WEAK:
             context = label.key
+        if label.id is None:
+            above = label.key, line.indent
+        elif not line.indent:
+            above = (), 0
     _take_content(lines)
 
 
@@ -251,7 +281,8 @@ def _choose_weak(lines: Sequence[Line], labelled: Sequence[tuple[Line, Label, st
     for line, label, id, follows in weak:
         if alone and follows and line.number in content:
             continue
-        if len(label.key) == 1 and not left:     # 2 - x, 2 x
+        own = follows and not label.rest and line.number in content
+        if len(label.key) == 1 and not left and not own:     # 2 - x, 2 x
             line.label = None
         if plain or line.label:
             parsed.note("unclaimed", f"`{short(line.bare)}` may begin the answer to {id}",
@@ -348,6 +379,14 @@ _FORMULA = re.compile(
     r"exp|sqrt)h?[xyzt]*|[xyz]{2,})\b")
 _NUMBER = re.compile(r"(?=.*\d).*\b(?:is|are|equals?|answer|value|slope|derivative|gradient|ist|"
                      r"wert|steigung|ableitung|antwort)\b", re.IGNORECASE)
+# Words that an answer may need.
+_MEANS = re.compile(
+    r"\b(?:not?|never|none|nothing|undefined|exists?|except|if|unless|only|or|plus|minus|times|over|by|"
+    r"divided|multiplied|squared?|cubed?|root|half|twice|double|negative|positive|constant|infinity|"
+    r"infinite|zero|one|two|three|four|five|all|wrong|ignore|nicht|keine?|oder|null|eins|zwei|drei|"
+    r"pas|inte|dne|[a-z]+n['’]t)\b", re.IGNORECASE)
+_BYE = re.compile(r"(?:best|(?:kind |many )?(?:regards|thanks)|thank you|cheers|sincerely|yours|lg|"
+                  r"mfg|(?:viele |liebe )?grüße|mvh|merci)\b", re.IGNORECASE)
 _ATTACHED = re.compile(r"\b(?:attach|photo|picture|scan|image|pdf|upload|anhang|foto|bild|back|next"
                        r" page|other file)", re.IGNORECASE)
 

@@ -56,7 +56,7 @@ _LIST = re.compile(r"\\(begin|end)\{(enumerate|itemize|description)\}\s*(?:\[[^\
 _ITEM = re.compile(r"\W{0,3}\w{1,8}(?:\W{1,3}\w{1,4}){0,2}\W{0,3}")
 _COMMAND = re.compile(
     r"\\(?:(?:sub)*section|(?:sub)?paragraph|textbf|textit|emph|underline|textsc)\*?\s*"
-    r"\{([^{}]*)\}\s*(.*)")
+    r"\{([^{}]*)\}(.*)")
 # Lines of a document that say nothing.
 _NOTHING = re.compile(
     r"[-=_*~\s.]*|\|?(?:\s*+:?+-{2,}+:?+\s*+\|?+)++|`{3,}\s*\w*|\\(?:begin|end)\{(?:document|center)\}|"
@@ -120,7 +120,7 @@ def lines_of(text: str, ids: Ids, parsed: Parsed) -> Iterator[Line]:
                 item = count, item[1]
             command, typed = _COMMAND.fullmatch(piece), piece
             if command:
-                piece = f"**{command[1]}** {command[2]}".strip()
+                piece = f"**{command[1]}**{command[2]}"
             if named_item:
                 piece, typed = f"**{named_item}** {typed}", f"[{named_item}] {typed}"
             if piece or item is not None:
