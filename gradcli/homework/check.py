@@ -62,6 +62,15 @@ def prepare(problem: Problem, seed: object = 0) -> PreparedProblem:
             raise error("E0705", f"the expected answer `{expected}` is not right:"
                         f" {result['message']}", help="correct it, or leave `expected` out",
                         about=("option", "expected"))
+    for form in problem.forms:
+        from gradcli.homework.checking.prepared import in_form
+
+        other = Comparison(prepared.side, in_form(prepared, form).side, problem.rtol,
+                           prepared.zeros)
+        if other.disagree.any() or not other.agree.any():
+            raise error("E0705", f"`{form}`, which `forms` lists, does not equal the function",
+                        help="list functions that are written otherwise, and equal this one",
+                        about=("value", form))
     for accepted in problem.accept:
         try:
             read_accepted(prepared, accepted)
@@ -157,9 +166,9 @@ def _of_text(prepared: PreparedProblem, answer: str, end: float) -> dict[str, An
 def _check(prepared: PreparedProblem, text: str, result: dict[str, Any], end: float) -> None:
     problem, reference = prepared.problem, prepared.reference
     if reference.solutions is not None:
-        from gradcli.homework.checking.sets import judge_set
+        from gradcli.homework.checking.sets import judge_set, judge_words
 
-        judge_set(prepared, text, result)
+        (judge_words if problem.words else judge_set)(prepared, text, result)
         return
     deadline = min(end, thread_time() + SLOW)
     reading = read_answer(prepared, text, deadline)
@@ -188,7 +197,11 @@ def _check(prepared: PreparedProblem, text: str, result: dict[str, Any], end: fl
         return
     unsure = _unsure_left(reading, prepared) if result["verdict"] in (
         "correct", "domain", "wrong") else ""
-    unsure = unsure or _differing_sides(trial, result["verdict"] in ("correct", "domain"))
+    step = _differing_sides(trial, result["verdict"] in ("correct", "domain"))
+    if step and not unsure and problem.steps == "last" and reading.equation is None:
+        result["message"] = f"{result['message']}; {step}"
+    else:
+        unsure = unsure or step
     if not unsure and result["verdict"] == "wrong" and (reading.conditions or answered.unknown):
         unsure = doubt(trial, result)
     if unsure:
@@ -265,9 +278,13 @@ def _differing_sides(trial: Trial, right: bool) -> str:
     from gradcli.lang.paper.left import is_label
 
     first, several, _ = trial.answered.reading.sides.partition("=")
-    if any(is_right(trial.prepared, other, trial.deadline) != right
-           for other in _other_sides(trial, right)):
-        return "some sides of this equation are right, others are not" if several else (
+    others = [(other, is_right(trial.prepared, other, trial.deadline))
+              for other in _other_sides(trial, right)[::-1]]
+    if any(good != right for _, good in others):
+        wrong = next((other.read_as for other, good in others if not good),
+                     trial.answered.reading.read_as)
+        return "some sides of this equation are right, others are not: the first that is not is" \
+            f" `{wrong}`" if several else (
             f"one side of this equation is right, the {'left' if right else 'right'} side is not")
     if several and not right and not is_label(first.rstrip(": "), trial.prepared.reference.names):
         return "the first side of this equation is not a name"     # y - 2 = 3(x - 1) = 3x - 3

@@ -140,7 +140,7 @@ def run(sheet: Sheet, submissions: Submissions, roster: Roster | None, out: Outp
                                                                       len(submissions))
                 found = RunResults(sheet, options.seed, journal, earlier)
                 started = perf_counter()
-                found.check(_handed_in(there, notes, new.files), options)
+                found.check(_handed_in(there, notes, new.files, sheet), options)
                 ran.seconds = perf_counter() - started
                 with out.open(RESULTS) as lines:
                     marked = _marked(found.results(everybody, overrides), overrides, lines, ran,
@@ -164,13 +164,18 @@ def _outputs(out: OutputFolder, sheet: Sheet, students: Sequence[Student],
         visibility=options.visibility)
 
 
-def _handed_in(submissions: Iterable[Submission], notes: Notes, digests: dict[str, str]
-               ) -> Iterator[Answer]:
-    """Yield the answers, one by one, and collect the notes and digests."""
+def _handed_in(submissions: Iterable[Submission], notes: Notes, digests: dict[str, str],
+               sheet: Sheet) -> Iterator[Answer]:
+    """Yield the answers, one by one, with those that they follow from, and collect the notes and
+    digests.
+    """
     for submission in submissions:
         notes.add(submission.notes)
         digests[submission.student.id] = submission.digest
-        yield from submission.answers
+        given = {answer.problem: answer.answer for answer in submission.answers}
+        for answer in submission.answers:
+            answer.basis = given.get(sheet[answer.problem].follows, "")
+            yield answer
 
 
 class RunResults:
@@ -203,7 +208,7 @@ class RunResults:
         for answer in answers:
             if answer.fault is not None or not answer.answer.strip():
                 self._known[answer.student, answer.problem] = answer
-            elif self._old(answer) is not None:
+            elif not answer.basis and self._old(answer) is not None:
                 self._known[answer.student, answer.problem] = answer
                 self.reused += 1
             else:

@@ -233,7 +233,8 @@ KINDS: dict[str, tuple[dict[str, Any], set[str]]] = {     # and the fields that 
     "norm": ({"function": "x^3 y"}, set()),
     "unit": ({"function": "[x^3, x]"}, set()),
     "zeros": ({"function": "x^3 - x"}, set()), "critical": ({"function": "x^3 - x"}, set()),
-    "extrema": ({"function": "x^3 - x"}, set()), "inflection": ({"function": "x^3 - x"}, set())}
+    "extrema": ({"function": "x^3 - x"}, set()), "inflection": ({"function": "x^3 - x"}, set()),
+    "words": ({"function": "x^3 - x", "words": "none"}, set())}
 
 
 @pytest.mark.parametrize("kind", KINDS)

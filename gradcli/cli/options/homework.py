@@ -68,6 +68,8 @@ class CheckOptions(HomeworkOptions):
     to: list[str] = option(
         "--to", "The other point, where a tangent estimates the function: x=2.1.", "NAME=VALUE",
         POINT)
+    words: str | None = option(
+        "--words", "What is right where there is no formula: DNE.", "TEXT")
     order: int | None = option("--order", "Which derivative: 2 for the second.", "N")
     direction: str | None = option(
         "--direction", "Of a directional derivative: 3,4.", "A,B", POINT)
@@ -258,7 +260,7 @@ BOOKS = "template column raw_csv gradescope visibility"
 ROWS = (
     Command("check", "Check one answer against a function, or a stream of answers.", CheckOptions,
             "function answer wrt kind order dependent parameters tolerance domain_policy log angle"
-            " real_roots decimal_comma unit batch at to direction domain"
+            " real_roots decimal_comma unit batch at to direction words domain"
             f" {SHOWN} seed jobs scheduler",
             "check.run", "gradcli check 'x^2 sin x' '2x sin x + x^2 cos x'",
             "gradcli check 'x^2 + 3xy' '<2x + 3y, 3x>' --wrt x,y",

@@ -37,6 +37,8 @@ def from_fields(fields: Mapping[str, Any], defaults: Mapping[str, Any] | None = 
         problem.kind = _kind(problem)
     if problem.kind != "partial":       # by x, y, y is a mixed third derivative
         _once("wrt", problem.wrt)
+    if problem.follows:     # what follows rightly from a wrong part counts
+        problem.credit = {"followed_through": 1.0, **problem.credit}
     for name in ("at", "to"):
         point = getattr(problem, name)
         if "" in point:
@@ -77,7 +79,8 @@ EXAMPLES = {"at": "{x = 2}", "to": "{x = 2.1}",
 
 
 def _text(name: str, value: Any) -> str:
-    if isinstance(value, (int, float)) and not isinstance(value, bool) and name in ("id", "title"):
+    if isinstance(value, (int, float)) and not isinstance(value, bool) and name in (
+            "id", "title", "follows"):
         return str(value)
     if isinstance(value, (list, tuple)) and name == "function":
         return f"[{', '.join([_text(name, v) for v in value])}]"
@@ -249,6 +252,7 @@ READERS: dict[str, Callable[[str, Any], Any]] = {
     "at": _point, "to": _point, "order": _order, "direction": _numbers, "dependent": _text,
     "parameters": _names, "tolerance": _tolerance, "domain": _ranges, "positive": _names,
     "integer": _names, "points": _share, "expected": _text, "accept": _texts, "variants": _texts,
+    "forms": _texts, "words": _texts, "follows": _text, "steps": _choice("review", "last"),
     "hidden": _flag, "log": _choice("natural", "ten"), "angle": _choice("radian", "degree"),
     "rtol": _tiny, "domain_policy": _choice(*POLICIES), "real_roots": _flag,
     "decimal_comma": _flag, "normalize": _flag, "credit": _credit,

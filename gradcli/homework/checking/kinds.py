@@ -10,6 +10,7 @@ from __future__ import annotations
 from functools import partial
 from math import hypot
 
+from gradcli.base.errors import error
 from gradcli.formulas.nodes import Tangents
 from gradcli.homework.checking import lengths, tangents
 from gradcli.homework.checking.problem import SLOPE, ProblemKind, refused, slope, solved, weighted
@@ -375,6 +376,12 @@ def _solution(reference: Reference, c: int, d: Differentiator) -> int:
     return reference.formula.number(wanted(reference)[row].at[column])
 
 
+def _in_words(reference: Reference) -> None:
+    if not reference.problem.words:
+        raise error("E0702", "`words` is missing", help='write words = ["does not exist"]')
+    reference.solutions, reference.variables = [], ()
+
+
 def _none(reference: Reference, c: int) -> Mistaken:
     return iter(())
 
@@ -441,5 +448,8 @@ ROWS = (
         name, each, _none, left_of_any, shape=_listed, component=_solution, check=_solutions,
         linear=False, solved=order, sorted=name == "extrema")
       for name, order in (("zeros", 0), ("critical", 1), ("extrema", 1), ("inflection", 2))],
+    ProblemKind(
+        "words", each, _none, left_of_any, shape=_listed, component=_itself, check=_in_words,
+        own="words", linear=False),
 )
 KINDS = {kind.name: kind for kind in ROWS}

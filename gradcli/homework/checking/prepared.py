@@ -256,6 +256,14 @@ def bracketed(text: str) -> str:
     return f"[{', '.join([part.rpartition('=')[2].strip() for part in parts])}]"
 
 
+def in_form(prepared: PreparedProblem, form: str) -> PreparedProblem:
+    """Return a problem with another form of its function, at the same points."""
+    fields = {**prepared.problem.fields(), "function": form, "forms": (), "expected": None}
+    problem = type(prepared.problem)(**fields)
+    return PreparedProblem(problem, derive(problem), prepared.seed, prepared.inputs,
+                           prepared.errors, prepared.values.deadline)
+
+
 class PreparedProblem:
     """A problem with its right answer at a pool of points.
 

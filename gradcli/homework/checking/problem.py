@@ -34,6 +34,7 @@ DEFAULTS: dict[str, Any] = {
     "id": "", "title": "", "kind": "", "function": "", "wrt": (), "at": {}, "order": 1,
     "to": {}, "direction": (), "dependent": "", "parameters": (), "tolerance": None, "domain": {},
     "positive": (), "integer": (), "points": 1.0, "expected": None, "accept": (), "variants": (),
+    "forms": (), "words": (), "follows": "", "steps": "review",
     "hidden": False, "log": "natural", "angle": "radian", "rtol": 1e-8, "domain_policy": "note",
     "real_roots": False, "decimal_comma": False, "normalize": True, "credit": {},
     "unit": "", "unit_required": False}
@@ -54,6 +55,10 @@ class Problem:
     points: the worth of a right answer.
     expected, accept: what the author holds to be right.
     variants: functions that are easily read in place of this one.
+    forms: functions that equal this one and are differentiated otherwise.
+    words: the answers that are right, where there is no formula.
+    follows: the id of the part whose answer this part starts from.
+    steps: the treatment of an answer of several sides of which some are wrong.
     hidden: feedback says no more than the verdict.
     log: what `log` means, "natural" or "ten".
     angle: "radian" or "degree".
@@ -86,6 +91,10 @@ class Problem:
     expected: str | None
     accept: tuple[str, ...]
     variants: tuple[str, ...]
+    forms: tuple[str, ...]
+    words: tuple[str, ...]
+    follows: str
+    steps: str
     hidden: bool
     log: str
     angle: str

@@ -24,8 +24,9 @@ if TYPE_CHECKING:
     from gradcli.homework.checking.prepared import PreparedProblem
     from gradcli.homework.handed_in.records import Answer
 
-    # Of a problem's id, the text of an answer, and why it could not be read, if so.
-    AnswerText = tuple[str, str, str | None]
+    # Of a problem's id, the text of an answer, why it could not be read, if so, and the answer that
+    # it follows from.
+    AnswerText = tuple[str, str, str | None, str]
     Checked = dict[str, Any]
 
 # Answers in a batch: the first ones are small, so that all workers have something to do.
@@ -67,10 +68,16 @@ def checker(payload: tuple[str, str, int | str]) -> Callable[[AnswerText], Check
     ready = prepared(parse(text, name), seed)
 
     def one(item: AnswerText) -> Checked:
-        problem, answer, fault = item
+        problem, answer, fault, basis = item
         if fault is not None:
             return unchecked("unreadable", fault)
-        return check(ready[problem], answer)
+        found = check(ready[problem], answer)
+        if basis and found["verdict"] == "wrong":
+            from gradcli.homework.checking.followed import follow
+
+            before = ready[ready[problem].problem.follows]
+            follow(ready[problem], before, basis, answer, found, check)
+        return found
 
     return one
 
@@ -108,12 +115,13 @@ def check_answers(sheet: Sheet, answers: Iterable[Answer],
 
 
 def _sent(answer: Answer) -> AnswerText:
-    return answer.problem, answer.answer.strip(), answer.fault
+    return answer.problem, answer.answer.strip(), answer.fault, answer.basis.strip()
 
 
 def _alike(answer: Answer) -> str:
     """Return what answers have in common that are checked once: in a class most are typed again."""
-    return "\0".join([answer.problem, answer.fault or "", answer.answer.strip()])
+    return "\0".join([answer.problem, answer.fault or "", answer.answer.strip(),
+                      answer.basis.strip()])
 
 
 def _batches(answers: Iterable[Answer]) -> Iterator[list[Answer]]:

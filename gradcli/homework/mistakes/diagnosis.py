@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from time import thread_time
 
 from gradcli.base.lazy import np
 from gradcli.formulas.rounding import error_of
+from gradcli.homework.checking.answered import Trial
+from gradcli.homework.checking.judge import judge
+from gradcli.homework.checking.prepared import in_form
 from gradcli.homework.mistakes import answers
 from gradcli.homework.mistakes.answers import from_answer, undefined
 from gradcli.homework.mistakes.derivation import (
@@ -38,7 +42,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any, TypeVar
 
-    from gradcli.homework.checking.answered import Trial
     from gradcli.homework.checking.prepared import PreparedProblem
     from gradcli.homework.mistakes.derivation import Pair
     from gradcli.lang.paper.answer import Reading
@@ -59,6 +62,14 @@ def diagnose(prepared: PreparedProblem, trial: Trial, others: list[Reading], res
     """
     try:
         found = ranked(explanations(prepared, trial, others, deadline))
+        for form in prepared.problem.forms:
+            other = _kept(prepared, ("form", form), partial(in_form, prepared, form))
+            again = Trial(other, trial.answered, deadline)
+            judge(again, {})
+            more = ranked(_of_values(other, again, deadline))
+            if more and (not found or (more[0].level, more[0].rank) < (
+                    found[0].level, found[0].rank)):
+                prepared, found = other, more
         if found:
             fill_in(prepared, found, result)
         elif trial.answered.unknown:

@@ -281,6 +281,7 @@ SENTENCES = {
     "degree_mode": "the calculator was set to the other unit of angles: use {unit}",
     "root_missing": "the root was not taken: the length is the root of the sum of the squares",
     "differential_missing": "the factor d{x} is missing: a differential is asked for",
+    "followed_through": "this is right given your own answer to the part before",
     "values_extra": "a number does not belong to the set",
     "classification_wrong": "a maximum and a minimum are taken for each other",
     "classification_missing": "it is not said which are maxima and which minima",

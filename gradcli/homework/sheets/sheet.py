@@ -244,6 +244,11 @@ class SheetProblems:
         if len(self.problems) > MAX_PROBLEMS:
             self.report("E0707", f"the sheet has more than {MAX_PROBLEMS} problems",
                         self.places[self.problems[MAX_PROBLEMS].id, ""], "split the sheet")
+        known = [p.id for p in self.problems]
+        for k, problem in enumerate(self.problems):
+            if problem.follows and problem.follows not in known[:k]:
+                span = self.places.get((problem.id, "follows"), self.places[problem.id, ""])
+                self.unknown("earlier problem", problem.follows, span, known[:k] or ["none"])
         if self.wrong:
             self.wrong.sort(key=lambda one: one.span or (0, 0))
             raise GradcliError(*self.wrong[:MAX_TOLD])
