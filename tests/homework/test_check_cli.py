@@ -498,6 +498,22 @@ def test_points_and_credit_count_in_the_score() -> None:
         assert batch(line(**{**wrong, **fields}))[1][0]["score"] == score, fields
 
 
+@pytest.mark.parametrize(("function", "answer", "message"), [
+    ("x^2", "+-2x", "`+-` stands for two values"), ("x^2", "y' = +-2x", "`+-` stands for two"),
+    ("x^2", "2é", "no letter of a formula"), ("x^2", "2ß", "no letter of a formula"),
+    ("x^2", "2х", "a letter of another alphabet"),
+    ("+".join(["x^2"] * 800), "2x", "a function has at most 2000 characters, not 3199"),
+    ("[x, x^2]", "1", "--kind jacobian"), ("x y", "y", "--wrt x"),
+    ("x^2 + y^2 = -1", "-x/y", "--domain x=0:5")])
+def test_what_is_told(function: str, answer: str, message: str) -> None:
+    options = ["--dependent=y", "--wrt=x"] if "=" in function else [
+        "--wrt=x"] if "[" in function else []
+    _, out, err = in_process(["check", function, answer, *options])
+    assert message in out + err
+    _, out, _ = in_process(["check", "x^2", "x+-2x + 3x"])
+    assert "correct" in out
+
+
 def test_nothing_is_said_twice() -> None:
     """The last of two values is as wrong as the first, and no reason to drop one of them."""
     text = '{"function": "x^2", "answer": "2x", "answer": "3x"}\n{"function": "x", "at": {"x": 1,' \

@@ -482,15 +482,30 @@ def test_lint_shows_few_digits_and_what_is_asked_for(of: Class) -> None:
         '[[problem]]\nid = "1"\nfunction = "x e^(-a x)"\nwrt = "x"\nparameters = "a"\norder = 2\n'
         '[[problem]]\nid = "2"\nkind = "directional"\nfunction = "x^2 y"\nwrt = "x,y"\n'
         'direction = [3, 4]\n')
-    for arguments in ([], ["--format", "table"], ["--format", "csv"], ["--format", "markdown"]):
+    for arguments in ([], ["--format", "table"], ["--format", "markdown"]):
         out = of.hw("lint", "sheet.toml", *arguments)[1]
         assert not re.search(r"[1-9]\d{6}|[1-9]\d*\.\d{6}", out), out
-        if "csv" not in arguments:
-            assert "second derivative of x*e^(-a*x) by x" in out.replace("\\", "")
-            assert "directional derivative of x^2*y by x, y" in out.replace("\\", "")
+        assert "second derivative of x*e^(-a*x) by x" in out.replace("\\", "")
+        assert "directional derivative of x^2*y by x, y" in out.replace("\\", "")
+        assert not re.search(r"[1-9]\d{3}|[1-9]\d*\.\d{3}", of.hw(
+            "lint", "sheet.toml", *arguments, "--digits", "3")[1].replace("512 of 512", ""))
     answer = json.loads(of.hw("lint", "sheet.toml", "--format", "json")[1])
     assert [one["order"] for one in answer["problems"]] == [2, 1]
     assert re.search(r"\d\.\d{12}", json.dumps(answer))
+    # For programs numbers are numbers, negative ones too, with all digits.
+    table = csv.DictReader(of.hw("lint", "sheet.toml", "--format", "csv")[1].splitlines())
+    assert [float(row["expected"]) for row in table] == [
+        value["expected"] for one in answer["problems"] for value in one["values"]]
+
+
+def test_what_the_format_of_a_sheet_cannot_say_is_not_advised(of: Class) -> None:
+    for name, text, help in (
+            ("l.txt", "1: x y\n", 'a list has no `wrt`: make it a sheet in TOML, and write wrt ='),
+            ("c.csv", "id,function\n1,x y\n", "write x in the column wrt"),
+            ("c.csv", "id,function,kind\n1,x y,directional\n", "write 3,4 in the column direction"),
+            ("t.toml", '[[problem]]\nid = "1"\nfunction = "x y"\n', 'write wrt = "x"')):
+        (of.folder / name).write_text(text)
+        assert f"= help: {help}" in of.hw("lint", name)[2]
 
 
 def test_lint_tells_what_is_wrong_and_the_rest(of: Class) -> None:

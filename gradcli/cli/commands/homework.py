@@ -266,13 +266,17 @@ def _show(answer: dict[str, Any], options: ClassOptions, environment: Environmen
     destination = Destination(options, environment)
     if options.quiet and destination.path is None and options.format is None:
         return
+    from gradcli.render import EXACT
     from gradcli.render.layouts.homework import page
+    from gradcli.render.numbers import rounded
 
-    # What lint shows is for people, wherever it goes.
+    # What lint shows is for people, wherever it goes; tables of numbers are for programs.
     lint = answer["command"] == "hw lint"
-    digits = {"digits": options.digits or TERMINAL_DIGITS} if lint else {}
-    destination.write(answer, [page(destination.rounded(answer))],
-                      whole=not destination.to_terminal, **digits)
+    exact = destination.format in (("csv", "tsv") if lint else EXACT)
+    digits = options.digits or (TERMINAL_DIGITS if lint else None)
+    destination.write(answer, [page(answer if exact else rounded(answer, digits))],
+                      whole=not destination.to_terminal or options.verbose > 0,
+                      **({"digits": digits} if lint else {}))
 
 
 def _numbers(stats: Stats) -> dict[str, Any]:

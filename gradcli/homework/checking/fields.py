@@ -278,19 +278,34 @@ def in_json(one: Diagnostic) -> str | None:
 def in_options(one: Diagnostic) -> str | None:
     """Return the help of a diagnostic; its advice to write a field in a sheet becomes an option."""
     name = _advised(one)
-    if name in IN_OPTIONS and _said(one):
-        return f"give --{name} {_said(one)[1:-1]}"
-    return f"give --{name} {IN_OPTIONS[name]}" if name in IN_OPTIONS else one.help
+    value = _said(one)[1:-1] or IN_OPTIONS.get(name)
+    return f"give --{name.replace('_', '-')} {value}" if value else one.help
+
+
+def in_cells(one: Diagnostic) -> str | None:
+    """Return the help of a diagnostic; its advice to write a field in a sheet becomes a cell."""
+    name = _advised(one)
+    value = _said(one)[1:-1] or IN_OPTIONS.get(name)
+    return f"write {value} in the column {name}" if value else one.help
+
+
+def in_list(one: Diagnostic) -> str | None:
+    """Return the help of a diagnostic; of fields, a list has functions alone."""
+    name = _advised(one)
+    if name == "function":
+        return "write id: function, such as 1a: x^2 sin(x)"
+    return f"a list has no `{name}`: make it a sheet in TOML, and {one.help}" if name else one.help
 
 
 def _said(one: Diagnostic) -> str:
-    """Return the text that the help advises for wrt or dependent, in its quotes; else ""."""
+    """Return the text that the help advises for a field, in its quotes; else ""."""
     value = (one.help or "").partition(" = ")[2]
-    return value if _advised(one) in ("wrt", "dependent") and value[:1] == value[-1:] == '"' else ""
+    quoted = _advised(one) in ("wrt", "dependent", "kind") and value.startswith('"')
+    return value[:value.find('"', 1) + 1] if quoted else ""
 
 
 def _advised(one: Diagnostic) -> str:
     """Return the field that the help advises how to write in a sheet, or ""."""
     before, equal, _ = (one.help or "").partition(" = ")
     word = before.rpartition(" ")[2]
-    return word if (equal and word in one.message) or before == f"write {word}" else ""
+    return word if equal and word in READERS else ""

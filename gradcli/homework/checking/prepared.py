@@ -16,7 +16,7 @@ from gradcli.homework.checking.kinds import DERIVATIVE, KINDS
 from gradcli.homework.checking.pool import corner
 from gradcli.homework.checking.problem import Reference, refused, slope
 from gradcli.lang.paper.ambiguous import first_mixed
-from gradcli.lang.paper.answer import read
+from gradcli.lang.paper.answer import MAX_LENGTH, read
 from gradcli.lang.paper.names import ProblemNames, other_case
 from gradcli.lang.paper.plain import counts
 from gradcli.lang.paper.unknown import unknown_word
@@ -216,6 +216,9 @@ def _read(problem: Problem, form: str, known: ProblemNames) -> Reading:
     if form in ("several", "curve"):
         text = bracketed(text)
     try:
+        if len(text) > MAX_LENGTH:
+            raise error("E0704", f"a function has at most {MAX_LENGTH} characters, not"
+                        f" {len(text)}", (MAX_LENGTH, len(text)), help="set a smaller problem")
         found = read(text, known, both=form == "equation")
         place = first_mixed(found) if "\\" in text else None
         if place is not None:

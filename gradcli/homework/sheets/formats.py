@@ -8,6 +8,7 @@ import tomllib
 from datetime import timedelta
 
 from gradcli.base.errors import Diagnostic, GradcliError, Source, read, split
+from gradcli.homework.checking.fields import in_cells, in_list
 from gradcli.homework.checking.problem import DEFAULTS
 from gradcli.homework.sheets.cells import delimiter, folded, records
 from gradcli.homework.sheets.deadline import ATTEMPTS, LAST, Deadline, due_time, extension, span
@@ -271,7 +272,7 @@ _ENTRY = re.compile(r"\s*([^\s:]{1,32})\s*:(.*)")
 
 def csv_sheet(source: Source) -> Sheet:
     """Parse a sheet in CSV, a row for each problem: `id,function,wrt,points`, and other fields."""
-    found = SheetProblems(source)
+    found = SheetProblems(source, in_cells)
     table = [record.cells for record in records(source, delimiter(source.text), "E0709")
              if not record.empty]
     if not table:
@@ -333,7 +334,7 @@ def list_sheet(source: Source) -> Sheet:
 
     Empty lines and those that begin with # are skipped.
     """
-    found = SheetProblems(source)
+    found = SheetProblems(source, in_list)
     at = 0
     for line in source.text.split("\n"):
         entry = _ENTRY.fullmatch(line.rstrip("\r"))

@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 
     from gradcli.base.errors import Span
 
+    Advice = Callable[[Diagnostic], str | None]
+
 MAX_PROBLEMS = 1_000
 MAX_TOLD = 20
 # A problem's id is what students write in front of their answers.
@@ -44,6 +46,10 @@ ID = re.compile(r"[^\s:=()\[\],;\"'#\x00-\x1f]{1,32}")
 # Fields that a sheet may set for all its problems.
 OPTIONS = ("log", "angle", "rtol", "domain_policy", "real_roots", "decimal_comma", "normalize",
            "unit_required")
+
+
+def _as_it_is(one: Diagnostic) -> str | None:
+    return one.help
 
 
 class Sheet:
@@ -56,16 +62,19 @@ class Sheet:
     seed: of the points.
     hash: of the text.
     source: the text.
+    advice: from a diagnostic to its help, as it can be followed in a sheet of this format.
     """
 
-    __slots__ = ("_ids", "_places", "attempt", "deadline", "hash", "id", "late", "options",
-                 "path", "problems", "seed", "source", "title")
+    __slots__ = ("_ids", "_places", "advice", "attempt", "deadline", "hash", "id", "late",
+                 "options", "path", "problems", "seed", "source", "title")
 
     def __init__(self, source: Source, id: str, problems: Sequence[Problem],
                  places: Mapping[tuple[str, str], Span], *, title: str = "", late: float = 0.0,
                  seed: int | str = 0, options: Mapping[str, Any] | None = None,
-                 deadline: Deadline | None = None, attempt: str = LAST) -> None:
+                 deadline: Deadline | None = None, attempt: str = LAST,
+                 advice: Advice | None = None) -> None:
         self.source = source
+        self.advice = advice or _as_it_is
         self.path = source.name
         self.hash = hashlib.sha256(source.text.encode("utf-8", "surrogatepass")).hexdigest()
         self.id = id
@@ -128,7 +137,7 @@ class Sheet:
                 span = (start + inside + one.span[0], start + inside + one.span[1])
             found.append(Diagnostic(
                 one.code, one.message, span=span, source=self.source, label=one.label,
-                notes=(*one.notes, f"in problem {id}"), help=one.help))
+                notes=(*one.notes, f"in problem {id}"), help=self.advice(one)))
         return GradcliError(*found)
 
 
@@ -140,10 +149,11 @@ def stem(name: str) -> str:
 class SheetProblems:
     """The problems of a sheet, and the errors in them, while it is read."""
 
-    __slots__ = ("ids", "places", "problems", "source", "wrong")
+    __slots__ = ("advice", "ids", "places", "problems", "source", "wrong")
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, advice: Advice | None = None) -> None:
         self.source = source
+        self.advice = advice or _as_it_is
         self.problems: list[Problem] = []
         self.wrong: list[Diagnostic] = []
         self.ids: dict[str, tuple[str, Span]] = {}
@@ -234,7 +244,8 @@ class SheetProblems:
         """Add an error at the field that its message names."""
         words = re.findall(r"\w+", failure.message)
         named = next((word for word in words if word in fields and word in values), None)
-        self.report(failure.code, failure.message, values[named] if named else whole, failure.help)
+        self.report(failure.code, failure.message, values[named] if named else whole,
+                    self.advice(failure.diagnostics[0]))
 
     def sheet(self, id: str, **rest: Any) -> Sheet:
         """Return the sheet; raise all errors if there are any."""
@@ -252,4 +263,4 @@ class SheetProblems:
         if self.wrong:
             self.wrong.sort(key=lambda one: one.span or (0, 0))
             raise GradcliError(*self.wrong[:MAX_TOLD])
-        return Sheet(self.source, id, self.problems, self.places, **rest)
+        return Sheet(self.source, id, self.problems, self.places, advice=self.advice, **rest)

@@ -8,7 +8,7 @@ from gradcli.lang.paper.names import ProblemNames, other_case
 from gradcli.lang.paper.parser import parse
 from gradcli.lang.paper.plain import counts
 from gradcli.lang.paper.scanner import plain, scan
-from gradcli.lang.paper.tokens import NAME, SCHOOL
+from gradcli.lang.paper.tokens import MINUS, NAME, PLUS, SCHOOL
 from gradcli.lang.paper.written import written
 
 TYPE_CHECKING = False
@@ -180,7 +180,11 @@ def _read(typed: str, text: str, names: ProblemNames, origin: PlainText | None, 
         labels = listed(text[slice(*before[0])], names)
         left = "" if labels else None
     equation = _equation(text, *before[0], names) if before and left is None else None
-    tokens = arrange(scan(text, begin, end, names), names)
+    raw = scan(text, begin, end, names)
+    if raw.kinds[:2] == [PLUS, MINUS] and raw.ends[0] == raw.starts[1]:
+        raise error("E0714", "`+-` stands for two values", (raw.starts[0], raw.ends[1]),
+                    help="give one of them")
+    tokens = arrange(raw, names)
     found = Reading(typed, parse(tokens), tokens, origin)
     found.labels = labels
     found.left = left

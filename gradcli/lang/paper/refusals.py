@@ -73,11 +73,14 @@ def bad_character(text: str, at: int) -> GradcliError:
 
     name = unicodedata.name(character, "")
     shown = f"`{character}` is " if character.isprintable() else ""
-    letter = unicodedata.category(character)[0] == "L"
-    return error(
-        "E0714", f"{shown}U+{ord(character):04X}{' ' if name else ''}{name}"
-        f"{', a letter of another alphabet' if letter else ', no part of a formula'}", span,
-        help="type the letter again on a Latin keyboard" if letter else "leave it out")
+    what, advice = "no part of a formula", "leave it out"
+    if name.startswith("LATIN"):
+        what, advice = "no letter of a formula", "write one from a to z"
+    elif unicodedata.category(character)[0] == "L":
+        what, advice = ("a letter of another alphabet",
+                        "type the letter again on a Latin keyboard")
+    return error("E0714", f"{shown}U+{ord(character):04X}{' ' if name else ''}{name}, {what}", span,
+                 help=advice)
 
 
 def lone_dot(text: str, at: int) -> GradcliError:

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 # Columns that name a row, or say of it what the facts say already.
 OMITTED = ("student", "problem", "at", "component", "function", "kind", "read_as", "usable",
           "points", "max_score", "file", "files")
-DIGITS = 6
-"""Of the right answers that `hw lint` shows to a teacher; JSON has all."""
 # Of the bar of a problem: kind, colour, character, character where there is ASCII only.
 KINDS = (("right", "green", "\u2588", "#"), ("wrong", "red", "\u2592", "x"),
          ("review", "yellow", "\u2591", "?"), ("blank", "dim", "\u00b7", "."))
@@ -205,8 +203,8 @@ def task(kind: str, order: int) -> str:
 
 def _lint_rows(answer: dict[str, Any]) -> tuple[Head, list[Row]]:
     return LINT, [
-        [one["problem"], place(value["at"], DIGITS), numbers.significant(value["expected"], DIGITS),
-         one["kind"], one["read_as"], one["usable"], one["points"]]
+        [one["problem"], place(value["at"]), value["expected"], one["kind"], one["read_as"],
+         one["usable"], one["points"]]
         for one in answer["problems"] for value in one["values"]]
 
 
