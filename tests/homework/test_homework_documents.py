@@ -43,10 +43,7 @@ def test_the_same_answers_in_each_format(tmp_path: Path, path: Path) -> None:
     for answer in one.answers:
         assert answer.fault is None
         found = check(prepare(sheet[answer.problem]), answer.answer)
-        # A power of a power cannot be told from two factors in RTF.
-        assert found["verdict"] == "correct" or (
-            path.suffix == ".rtf" and answer.problem == "4" and found["verdict"] == "unreadable"
-        ), (path.name, answer.problem, answer.answer)
+        assert found["verdict"] == "correct", (path.name, answer.problem, answer.answer)
 
 
 # --- Word ---------------------------------------------------------------------------------------
@@ -171,6 +168,8 @@ def test_numbers_of_lists() -> None:
     ("\\section*{Problem 1}\n1a: \\textbf{$2x$}\\\\1b: \\[\n x\n\\]",
      ["Problem 1", "1a:  2x", "1b:  x"]),
     (r"1a: \begin{align*}f'(x)&=x+x\\&=2x\end{align*}", ["1a:", "f'(x)=x+x", "=2x"]),
+    (r"\begin{problem}[1a]$2x$\end{problem}{\bf 1b:} $x$", ["1a", "2x", "1b:  x"]),
+    (r"1a: \frac{1}{x}", [r"1a: \frac{1}{x}"]),
     (r"1a: \includegraphics[width=3cm]{a.png}", [r"1a: \includegraphics?[width=3cm]{a.png}"]),
     (r"1a: $\cancel{2x} 3x$ \sout{5}", [r"1a:  \cancel{2x} 3x  \sout?{5}"]),
 ])
@@ -221,6 +220,7 @@ def test_notebooks() -> None:
     (r"{\rtf1\ansi 1a: 3x{\super 2} + 2x\par 1b: x\super 10\nosupersub y\par}", "1a: 3x^(2) + 2x\n"
      "1b: x^(10)y\n"),
     (r"{\rtf1\ansi\ansicpg1252 1a: \'b2 \u960?x \u8722\'2d 1\~y}", "1a: ² πx − 1 y"),
+    (r"{\rtf1 e{\super -x{\super 2}y}{\super \b 1}}", "e^(-x^(2)y1)"),
     (r"{\rtf1{\fonttbl{\f0 Arial;}{\f3\fcharset2 Symbol;}}{\f3\'70} {\f0 p}}", r"\sign? p"),
     (r"{\rtf1{\*\generator x;}{\info{\title 1a: 3}}1a: {\pict 0102}{\strike 3}x}",
      r"1a: \picture?\struckout?3x"),
@@ -256,8 +256,8 @@ HOSTILE = [
         r"\section" + " " * 60_000, r"\begin{align*}" + r"\begin{a}\\" * 5_000 + r"\end{align*}")],
     *[(".rtf", b"{\\rtf1" + data) for data in (
         b"{" * 100_000, b"}" * 9, b"\\bin99999999 ", b"\\bin-99999999 ", b"\\u99999999 x}",
-        b"\\'zz}", b"\\f1" * 110_000, b"\\" * 100_001, b"\\f1 \\fcharset" * 40_000,
-        b"\\ansicpg99999 \\'80}", b"\\u55296 x}", b"1a: x\\par " * 50_000)],
+        b"\\'zz}", b"\\f1" * 61_000, b"\\" * 100_001, b"\\f1 \\fcharset" * 20_000,
+        b"\\ansicpg99999 \\'80}", b"\\u55296 x}", b"{\\super " * 900, b"1a: x\\par " * 31_000)],
     *[(".ipynb", data) for data in (
         b'{"cells": [' + b"{}," * 1_300_000 + b"{}]}", b"[" * 4_000_000,
         b'{"cells": [{"cell_type": "markdown", "source": "' + b"![" * 200_000 + b'"}]}',
@@ -278,7 +278,7 @@ def test_hostile_documents(tmp_path: Path, k: int) -> None:
     (one,) = open_submissions(str(tmp_path), sheet)
     assert time.process_time() - begin < 2
     assert "root:" not in one.answers[0].answer
-    if ending != ".tex" and len(data) > 30_000:
+    if ending == ".ipynb" or k == 8:
         tracemalloc.start()
         try:
             (one,) = open_submissions(str(tmp_path), sheet)

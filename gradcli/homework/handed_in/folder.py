@@ -56,7 +56,7 @@ if TYPE_CHECKING:
 # Only the beginning of a text is looked at for whose it is.
 HEAD = 4096
 # What is read of one student, in all files.
-MAX_TEXT = 4 * MAX_BYTES
+MAX_TEXT = 2 * MAX_BYTES
 TOO_MUCH = f"there is more than {MAX_TEXT // 1024} KiB of text in all"
 # Endings of answers.txt and its like.
 TEXTS = (".txt", ".md", ".text", "")

@@ -9,7 +9,7 @@ from gradcli.homework.handed_in.equations import letters
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
 
 def raised(text: str, how: str) -> str:
@@ -27,16 +27,26 @@ class Pieces:
         self._texts: list[tuple[str, str]] = []     # how, text
 
     def add(self, text: str, how: str = "") -> None:
-        """Add a text. how: "^" for raised letters, "_" for lowered ones, "" for others."""
+        """Add a text. how: "^" for raised letters, "_" for lowered ones, "^^" for what is raised
+        twice, "" for others.
+        """
         if text:
             self._texts.append((how, letters(text)))
 
     def lines(self, label: str = "") -> list[str]:
         """Return the lines, the first behind a label."""
-        text = "".join([raised("".join([text for _, text in same]), how) if how else
-                        "".join([text for _, text in same])
-                        for how, same in groupby(self._texts, key=lambda one: one[0])])
+        text = _joined(self._texts)
         return [line.strip().replace("\v", "\n  ") for line in f"{label} {text}".split("\n")]
+
+
+def _joined(texts: Iterable[tuple[str, str]]) -> str:
+    """Return texts, (how, text) each, as one."""
+    found = []
+    for how, same in groupby(texts, key=lambda one: one[0][:1]):
+        inner = list(same)
+        found.append(raised(_joined([(deep[1:], text) for deep, text in inner]), how) if how else
+                     "".join([text for _, text in inner]))
+    return "".join(found)
 
 
 def within(text: str) -> str:

@@ -46,7 +46,7 @@ _PIECE = re.compile(
     r"|\\setcounter\{enum[iv]{1,3}\}\{(-?\d{1,4})\}"
     r"|(\\\\\*?(?:\[[^\]]{0,99}\])?|\\(?:newline|par|linebreak|newpage|clearpage|pagebreak)\b)"
     r"|\\(?:noindent|centering|maketitle|tableofcontents|displaystyle|bigskip|medskip|smallskip"
-    r"|large|Large|small|bfseries|itshape|quad|qquad|hfill|tightlist|toprule|midrule|bottomrule"
+    r"|large|Large|small|bf|it|rm|em|bfseries|itshape|quad|qquad|hfill|tightlist|toprule|midrule|bottomrule"
     r"|endhead|endfirsthead|endlastfoot|hline|newline|,|;|!|:)(?![A-Za-z])"
     r"|\\(?:vspace|hspace|label|pagestyle|thispagestyle)\*?\{[^{}]{0,99}\}")
 LISTS = {"enumerate": "item", "itemize": "item", "description": "item", "questions": "question",
@@ -166,8 +166,9 @@ class LatexText:
                         for text, math in formulas(self._body)])
 
     def _words(self, text: str) -> str:
-        """Return the text between two formulas."""
-        return _PIECE.sub(self._piece, text).replace("~", " ").replace("\\ ", " ")
+        """Return the text between two formulas; braces only where commands are left."""
+        found = _PIECE.sub(self._piece, text).replace("~", " ").replace("\\ ", " ")
+        return found if re.search(r"[\\^_]", found) else found.replace("{", "").replace("}", "")
 
     def _piece(self, found: re.Match[str]) -> str:
         edge, name, options, item, label, shown, number, line = found.groups()
@@ -182,8 +183,10 @@ class LatexText:
         return unread(shown) if shown is not None else "\n" if line is not None else " "
 
     def _environment(self, begins: bool, name: str, options: str) -> str:
-        if name not in LISTS:
-            return "\n" if name not in ("tabular", "table") else "\n" + unread("table") * begins
+        if name == "tabular":
+            return "\n" + unread("table") * begins
+        if name not in LISTS:       # \begin{problem}[1a]
+            return "\n" + (f"{options[1:-1]}\n" if re.search(r"\d", options) else "")
         if not begins:
             if self._lists:
                 self._lists.pop()
@@ -347,7 +350,8 @@ def _code(text: str) -> list[str]:
 # --------------------------------------------------------------------------------------------------
 # RTF: words with a backslash, groups in braces.
 
-MAX_WORDS = 100_000
+MAX_WORDS = 60_000
+MAX_RAISED = 9
 _WORD = re.compile(
     rb"\\([A-Za-z]{1,32})(-?\d{1,10})? ?|\\'([0-9A-Fa-f]{2})|\\([^A-Za-z'])|([{}])|[\r\n]+"
     rb"|[^\\{}\r\n]+|\\")
@@ -418,9 +422,10 @@ def rtf(data: bytes) -> str:
         elif word in CHANGES or word in ("up", "dn"):
             off = number == "0"
             raising = CHANGES.get(word, "^" if word == "up" else "_")
-            if groups and groups[-1][1] and raising and not skips:
-                pieces.add(unread("raised twice"))
-            state = skips, "" if off else raising, behind, sign and word != "plain"
+            around = groups[-1][1] if groups and raising else ""
+            if len(around) > MAX_RAISED:
+                raise Unreadable("letters are raised too often")
+            state = skips, "" if off else around + raising, behind, sign and word != "plain"
         elif word in ("strike", "striked", "deleted", "v") and number != "0":
             if word == "v" or word == "deleted":
                 state = True, how, behind, sign
