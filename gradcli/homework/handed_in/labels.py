@@ -61,12 +61,13 @@ class Label(NamedTuple):
 class Ids:
     """The ids of a sheet's problems, as students write them."""
 
-    __slots__ = ("_bare", "_folded", "_full", "_inner", "_keys", "_part", "_roman", "all")
+    __slots__ = ("_bare", "_folded", "_full", "_inner", "_keys", "_known", "_part", "_roman", "all")
 
     def __init__(self, ids: Sequence[str]) -> None:
         self.all = list(ids)
         self._folded = {fold(id): id for id in ids}
         self._keys: dict[Key, str | None] = {}
+        self._known: dict[tuple[str, Key | None], Key | None] = {}
         parts_of = {id: parts(id) for id in ids}
         for id, key in parts_of.items():
             # Ids that differ in other signs only are found as they stand.
@@ -164,6 +165,14 @@ class Ids:
 
     def _key(self, written: str, context: Key | None) -> Key | None:
         """Return the key that is meant, with the parts of the label above that were left out."""
+        place = written, context
+        if place not in self._known:
+            if len(self._known) > 1000:
+                self._known.clear()
+            self._known[place] = self._new_key(written, context)
+        return self._known[place]
+
+    def _new_key(self, written: str, context: Key | None) -> Key | None:
         literal = self._folded.get(fold(written))
         key = parts(literal if literal is not None and context is None else written)
         for k in range(len(context or ()), -1, -1):

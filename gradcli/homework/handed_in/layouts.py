@@ -79,7 +79,8 @@ def _collect(lines: Iterable[Line], parsed: Parsed) -> None:
     def finish() -> None:
         nonlocal hollow
         if id is not None:
-            answer = _joined(_said(_final(found, start, parsed), start, parsed))
+            answer = found[0].strip() if len(found) == 1 and found[0].isprintable() else _joined(
+                _said(_final(found, start, parsed), start, parsed))
             before, at = parsed.answers.get(id, ("", None))
             if answer and before not in ("", answer) and (hollow or signs[id] != sign):
                 # The labels may number something else: the steps of another answer.
@@ -159,7 +160,7 @@ def _is_sentence(line: str) -> bool:
 
 def _depth(text: str) -> int:
     """Return how many brackets are open at the end of a text."""
-    return sum([(c in "([{") - (c in ")]}") for c in text])
+    return sum(map(text.count, "([{")) - sum(map(text.count, ")]}"))
 
 
 def _unclaimed(text: str, line: int, parsed: Parsed) -> None:
