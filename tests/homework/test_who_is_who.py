@@ -110,6 +110,23 @@ def test_a_name_as_it_is_goes_before_one_without_marks() -> None:
             ("Jan Müller", "Jan Muller", "muellerjan")] == [["1"], ["2"], ["3"]]
 
 
+@pytest.mark.parametrize(("written", "meant"), [
+    ("S123", ["S123"]), ("s123", ["S123"]), (" S 123", ["S123"]), ("12345", ["0012345"]),
+    ("0012345", ["0012345"]), ("12346", ["12346"]), ("alee@uni.example", ["alee"]),
+    ("ALEE", ["alee"]), ("bo@uni.example", ["77"]), ("bo", ["77"]), ("bo@elsewhere.example", []),
+    ("S1", []), ("@uni.example", []), ("", [])])
+def test_ids_as_they_are_typed_and_sent(written: str, meant: list[str]) -> None:
+    """Capitals, zeros that a spreadsheet drops, the address of a login and the login of an address.
+    """
+    found = roster("id,email\nS123,\n0012345,\n12346,\nalee,\n77,bo@uni.example\n")
+    assert [s.id for s in found.find([written])] == meant
+
+
+def test_ids_that_differ_in_capitals_are_several() -> None:
+    found = roster("id\ns1\nS1\n")
+    assert [[s.id for s in found.find([text])] for text in ("s1", "S1")] == [["s1"], ["S1"]]
+
+
 # --- files --------------------------------------------------------------------------------------
 
 def test_files_of_canvas_by_their_numbers(tmp_path: Path, sheet: Sheet) -> None:
@@ -296,7 +313,7 @@ def test_tables_of_every_system(tmp_path: Path, sheet: Sheet, name: str) -> None
     ("Response 1,Response 2,Response 3", "1a 1b 2", "1a 1b 2"),
     ("Response 3,Response 2,Response 1", "1 2 3", "3 2 1"),
     ("Question 1,Question 2", "1 2 3", "1 2 -"), ("Q1,Q2,Q3", "1a 1b 2", "1a 1b 2"),
-    ("Q2,Q1a,Comments", "1a 1b 2", "2 1a -")])
+    ("Q1,Q2,Q4", "1 2 3", "1 2 -"), ("Q2,Q1a,Comments", "1a 1b 2", "2 1a -")])
 def test_columns_that_are_only_numbered(
         tmp_path: Path, titles: str, ids: str, expected: str) -> None:
     """They are taken in their order where they are as many, and their numbers are not all ids."""

@@ -269,7 +269,7 @@ def spreadsheet(people: list[Person]) -> Files:
 FORMATS: dict[str, tuple[Callable[[list[Person]], Files], Callable[[list[Person]], str]]] = {
     "canvas": (canvas_files, canvas_roster), "moodle": (moodle_folders, moodle_roster),
     "gradescope": (gradescope_folders, plain_roster), "nbgrader": (nbgrader_tree, plain_roster),
-    "folders": (plain_folders, plain_roster), "form": (google_form, plain_roster),
+    "folders": (plain_folders, plain_roster), "form": (google_form, canvas_roster),
     "moodle quiz": (moodle_quiz, moodle_roster), "canvas quiz": (canvas_quiz, canvas_roster),
     "spreadsheet": (spreadsheet, canvas_roster)}
 # These do not say when something was handed in.

@@ -270,6 +270,10 @@ def _counted(titles: Sequence[str], left: Sequence[int], ids: Ids) -> dict[int, 
     """
     numbered = [k for k in left if _NUMBERED.fullmatch(titles[k])]
     counted = numbered or [k for k in left if _CANVAS_QUESTION.match(titles[k])]
+    numbers = [re.sub(r"[^\d.]", "", titles[k]).strip(".") for k in numbered]
+    if all(map(str.isdecimal, numbers)) and sorted(map(int, numbers)) != [
+            *range(1, len(numbers) + 1)]:
+        return {}
     named = [_asked(titles[k], ids) for k in counted]
     told = [id for id, other in zip(named, ids.all, strict=False) if id not in (None, other)]
     if len(counted) != len(ids.all) or {*named} == {*ids.all} or (told and not numbered):

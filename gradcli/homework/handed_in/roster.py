@@ -36,18 +36,24 @@ class Roster:
     system: whose numbers the students have as `lms`, CANVAS or MOODLE; "" where there are none.
     """
 
-    __slots__ = ("_keys", "_loose", "_names", "_numbers", "students", "system")
+    __slots__ = ("_alike", "_keys", "_loose", "_names", "_numbers", "students", "system")
 
     def __init__(self, students: Iterable[Student], system: str = "") -> None:
         self.students = list(students)
         self.system = system
         self._keys: dict[str, list[Student]] = {}
+        self._alike: dict[str, list[Student]] = {}
         self._numbers: dict[str, list[Student]] = {}
         self._names: dict[str, list[Student]] = {}
         self._loose: dict[str, list[Student]] = {}
         for student in self.students:
             for key in {student.id, student.login.casefold(), student.email.casefold()}:
                 _enter(self._keys, key, student)
+            own = {student.id, student.login}
+            if not student.login:
+                own.add(student.email.partition("@")[0])
+            for key in {_bare(key) for key in own}:
+                _enter(self._alike, key, student)
             _enter(self._numbers, student.lms, student)
             for name in _orders(student):
                 _enter(self._names, name, student)
@@ -72,8 +78,12 @@ class Roster:
         return found
 
     def _by_key(self, key: str) -> list[Student]:
-        return (self._keys.get(key) or self._keys.get(key.casefold()) or self._numbers.get(key)
-                or [])
+        found = (self._keys.get(key) or self._keys.get(key.casefold()) or self._numbers.get(key)
+                 or self._alike.get(_bare(key)) or [])
+        if not found and "@" in key:        # a list of logins, and what was sent from an address
+            name = _bare(key.partition("@")[0])
+            found = [one for one in self._alike.get(name, []) if not one.email]
+        return found
 
     def named(self, written: str) -> list[Student]:
         """Return the students of a name, however their marks and umlauts are written."""
@@ -90,6 +100,12 @@ class Roster:
 def _enter(index: dict[str, list[Student]], key: str, student: Student) -> None:
     if key and student not in index.setdefault(key, []):
         index[key].append(student)
+
+
+def _bare(key: str) -> str:
+    """Return an id without what gets lost of it: capitals, and zeros in front in a spreadsheet."""
+    bare = "".join(key.casefold().split())
+    return bare.lstrip("0") if bare.isdecimal() else bare
 
 
 # Letters that are no others with a mark, as they are written where there are none of them.
