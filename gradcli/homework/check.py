@@ -14,8 +14,8 @@ from gradcli.homework.checking.built import CONSTANTS
 from gradcli.homework.checking.compare import Comparison
 from gradcli.homework.checking.judge import is_right, judge
 from gradcli.homework.checking.prepared import PreparedProblem, prepared_problem
-from gradcli.homework.checking.readings import doubt, listed, read_answer
-from gradcli.lang.paper.answer import Reading, alternatives, understood
+from gradcli.homework.checking.readings import doubt, listed, read_answer, several
+from gradcli.lang.paper.answer import Reading, alternatives
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -96,7 +96,10 @@ def check(prepared: PreparedProblem, answer: str) -> dict[str, Any]:
             "\n" in answer or "\r" in answer or "\\\\" in answer):
         from gradcli.lang.paper.left import formula_lines
 
-        answer = understood(answer, prepared.reference.names, prepared.single)[0]
+        if "\\\\" in answer:
+            from gradcli.lang.paper.notations import typeset
+
+            answer = typeset(answer)
         lines = formula_lines(answer)
         if len(lines) > 1:
             result = _of_lines(prepared, lines, result, end)
@@ -108,8 +111,27 @@ def check(prepared: PreparedProblem, answer: str) -> dict[str, Any]:
                 result = {**other, "verdict": "undecided", "score": 0.0, "message":
                           "a line begins with a minus, and may be an answer of its own: a person"
                           " has to look at it"}
+    if result["verdict"] == "unreadable" and not prepared.reference.shape and \
+            prepared.reference.solutions is None:
+        result = _of_several(prepared, several(answer), result, end)
     result["ms"] = round((perf_counter() - start) * 1e3, 3)
     return result
+
+
+def _of_several(prepared: PreparedProblem, answers: list[str], whole: dict[str, Any], end: float
+                ) -> dict[str, Any]:
+    """Return the result for an answer that says several, 2x or -2x: for a person, unless all are
+    right; that for the whole where one of them cannot be read.
+    """
+    found = [_of_text(prepared, answer, end) for answer in answers]
+    if not found or {"unreadable", "blank"}.intersection([one["verdict"] for one in found]):
+        return whole
+    count = sum([one["verdict"] in ("correct", "domain") for one in found])
+    if count == len(found):
+        return found[0]
+    return {**whole, "verdict": "undecided", "read_as": " or ".join([
+        one["read_as"] or "?" for one in found]), "message":
+        f"of {len(found)} answers, {count} are right: a person has to look at it"}
 
 
 def _of_lines(prepared: PreparedProblem, lines: list[str], whole: dict[str, Any], end: float

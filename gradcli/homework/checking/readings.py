@@ -165,6 +165,24 @@ def _times_ten(text: str) -> str:
     return re.sub(r"(?<=\d)( *)[xX](?= *10 *(?:\^|\*\*|[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]))", r"\1*", text)
 
 
+SEVERAL = 4
+"""So many answers are taken for alternatives at most."""
+
+
+def several(text: str) -> list[str]:
+    """Return the answers that a text gives as alternatives: 2x or -2x, ±2x, 2x; -2x. Empty where it
+    gives one.
+    """
+    import re
+
+    found = re.split(r"\s(?:or|oder|ou|eller|bzw\.?|resp\.?)\s", text)
+    if len(found) == 1 and text.count("±") == 1:
+        found = [text.replace("±", sign).lstrip(" +") for sign in "+-"]
+    elif len(found) == 1:
+        found = re.split(r"[;,]\s+", text)
+    return found if 1 < len(found) <= SEVERAL else []
+
+
 # ---- doubts about an answer that is not right ----------------------------------------------------
 
 def doubt(trial: Trial, result: dict[str, Any]) -> str:

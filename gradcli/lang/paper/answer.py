@@ -23,10 +23,11 @@ if TYPE_CHECKING:
 MAX_LENGTH = 2000
 # Of what answers are mostly made; without other characters and words there is no other notation
 # (`notations`).
-PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 +-*/^()='")
-APART = str.maketrans(dict.fromkeys("0123456789 +-*/^()='", " "))
-SHORT = 2
-"""So many letters are no word beside a formula."""
+SIGNS = "0123456789 +-*/^()='.,;[]{}·×−²³⁴√π\n"
+PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ" + SIGNS)
+APART = str.maketrans(dict.fromkeys(SIGNS, " "))
+BESIDE = ("in", "by", "ca", "et", "dp", "sf", "D", "Df", "T")
+"""Short words that may stand beside a formula, besides those of three letters."""
 
 
 class Reading:
@@ -133,13 +134,20 @@ def understood(text: str, names: ProblemNames, number: bool = False) -> tuple[st
     """Return an answer, at its length, without what stands beside the formula, in the notation that
     `read` knows; and the conditions that were left out. number: a number is asked for.
     """
-    if len(text) > MAX_LENGTH or (
-            PLAIN.issuperset(text) and all(
-                len(word) <= SHORT or word in SCHOOL for word in text.translate(APART).split())):
+    if len(text) > MAX_LENGTH or _is_plain(text):
         return text, []
     from gradcli.lang.paper.notations import rewritten
 
     return rewritten(text, names, number)
+
+
+def _is_plain(text: str) -> bool:
+    """Return whether a text has no other notation than `read` knows, and nothing beside it."""
+    return PLAIN.issuperset(text) and all(
+        word in SCHOOL or (len(word) < 3 and word not in BESIDE)
+        for word in text.translate(APART).split()) and not (
+        "=/" in text or ".." in text or text.rstrip().endswith("'")
+        or any(part[:1].isalpha() for part in text.split(".")[1:]))
 
 
 def _read(typed: str, text: str, names: ProblemNames, origin: PlainText | None, both: bool

@@ -33,15 +33,15 @@ def rewritten(text: str, names: ProblemNames, number: bool = False) -> tuple[str
     """
     for pattern, replacement in SPELLINGS:
         text = pattern.sub(replacement, text)
-    if "\\" in text or "$" in text:
-        text = _typeset(text)
+    text = APPROXIMATE.sub(lambda found: found.group() if _are_names(
+        found.group(), names) else _as("≈")(found), typeset(text))
     if "■" in text or "█" in text:
         text = _grids(text)
     if names.vector:
         text = _listed(text, names)
     if number:
         text = TRUNCATED.sub(_blank, text)
-    return _without_remarks(text)
+    return _without_remarks(text, names)
 
 
 def _blank(found: re.Match[str]) -> str:
@@ -70,25 +70,31 @@ SPELLINGS: list[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]] = 
     (re.compile("〖([A-Za-zα-ωϑϕ ]{1,8})〗"), _group),
     (re.compile("〖"), "("), (re.compile("〗"), ")"), (re.compile("[├┤▒]"), " "),
     (re.compile(r"√\(([234])&"), lambda found: f"{' √∛∜'[int(found[1]) - 1]}(  "),
+    # Spreadsheets of other countries.
+    (re.compile(r"(?<![A-Za-z])(?:wurzel|racine|WURZEL|RACINE)(?=\s*\()"), _as("sqrt")),
+    (re.compile(r"PI\(\)"), "pi  "),
     # Python, JavaScript: their log is the natural one.
     (re.compile(MODULES + r"log(?=\s*\()"), _as("ln")),
     (re.compile(MODULES + r"(?:array|matrix)(?=\s*\()"), _blank),
     (re.compile(MODULES + "(?=[A-Za-z])"), _blank),
     (re.compile(r"\\(d?)dot\{(\w)\}(?=\s*(?:\([a-z]\))?\s*&?=)"),
      lambda found: (found[2] + ("''" if found[1] else "'")).rjust(len(found.group()))),
-    (re.compile(WORD.format(
-        r"approx(?:imate(?:ly)?)?\.?|about|roughly|around|ca\.?|circa|ungefähr|etwa|rund|env\.?"
-        r"|environ|ungefär")), _as("≈")),
 ]
+APPROXIMATE = re.compile(WORD.format(
+    r"(?:approx(?:imate(?:ly)?)?|about|roughly|around|ca|circa|ungefähr|etwa|rund|env|environ"
+    r"|ungefär)\.?") + r"(?=\s*[-−+]?[\d.,√\\])")
+AND = re.compile(r"(?<=\s)(?:and|und|et|och)(?=\s+[^\s=]{1,12}\s*=)")
 TRUNCATED = re.compile(r"(?<=\d)\s*(?:\.{3,}|…)(?=\s*(?:$|[)=≈,;]))")
 ALIGNED = re.compile(r"\\\\(?:\s*\[[\d.]+[a-z]+\])?")
 ENVIRONMENT = re.compile(r"\\(begin|end)|\\\\|[{}]")
 
 
-def _typeset(text: str) -> str:
+def typeset(text: str) -> str:
     r"""Return the text without the displays of LaTeX around a formula, each of whose lines is one:
     align*, \[ \], and $ in pairs.
     """
+    if "\\" not in text and "$" not in text:
+        return text
     if len(re.findall(r"(?<!\\)\$", text)) % 2 == 0:
         text = SHOWN.sub(_blank, text)
     if "&" not in text and "\\\\" not in text:
@@ -124,7 +130,7 @@ def _grids(text: str) -> str:
     for found in re.finditer(r"[■█]\s*\(", text):
         begin, end = found.end() - 1, _closing(text, found.end() - 1)
         if end < 0:
-            continue
+            break
         depth = 0
         for at in range(begin, end):
             depth += (text[at] in "([{") - (text[at] in ")]}")
@@ -145,7 +151,7 @@ def _listed(text: str, names: ProblemNames) -> str:
     if found is not None and _is_vector(text[:found.start()]):
         text = text[:found.start()] + " " * len(found.group())
     if text.count("=") > 1:
-        text = re.sub(WORD.format("and|und|et|och"), _as(","), text)
+        text = AND.sub(_as(","), text)
     begin = text.rfind("=") + 1
     bare = text[begin:].strip().rstrip(".")
     at = text.find(bare, begin)
@@ -205,9 +211,9 @@ INTRODUCED = (r"(?:(?:valid|defined|true|only|but|and|und|et|so)\s+)?(?:for|wher
               r"|with|provided(?:\s+that)?|as\s+long\s+as|assuming|given(?:\s+that)?|on|über|auf"
               r"|für|falls|wenn|wobei|mit|pour|si|avec|où|för|om|där|då|med)")
 CONDITIONS = [
-    rf"{SIDE}\s*(?:[∈∉]|\s(?:is\s+)?(?-i:in)\s)\s*{SET}",
+    rf"{SIDE}\s*(?:[∈∉]|\s(?:is\s+)?in\s(?=\s*[\[(\]A-Zℝℤℕℚ]))\s*{SET}",
     rf"{SIDE}\s*(?:{RELATION}\s*{SIDE}){{1,2}}",
-    r"(?:D|Df|D_f|D_\{f\}|D\(f\)|[Dd]om|[Dd]omain|[Dd]efinitionsbereich)\s*(?:\(f\))?\s*"
+    r"(?:D|Df|D_f|D_\{f\}|D\(f\)|[Dd]om(?:ain)?|Definitionsbereich)\s*(?:\(f\))?\s*"
     r"(?:[=:]|is|∈)\s*\S.*",
     r"(?:∀\s*|(?:for\s+|für\s+|pour\s+|för\s+)?(?:all|any|every|each|alle|alla|tout)\s+)"
     r"(?:real\s+|reelle\s+)?(?:[A-Za-zθ]|numbers?|reals?|values?(?:\s+of\s+[a-z])?)"
@@ -227,12 +233,13 @@ DIGITS = (r"(?:(?:correct|rounded|accurate|exact|gerundet)\s+)?(?:(?:to|auf)\s+)
           r"|significant\s+(?:figures?|digits?)|decimals?(?:\s+places?)?|places"
           r"|(?:nachkomma|dezimal)stellen|décimales|decimaler)")
 WORDS = (r"constant|(?:the\s+)?tangent(?:\s+line)?|exact(?:ly)?|simplified|rounded"
-         r"|final(?:\s+answer)?|answer|gerundet|gekürzt|(?:[a-z]\s+(?:is\s+)?(?:a\s+)?(?:const(?:ant)?\.?|fixed|konstant))")
-# Behind the formula: what a part must be as a whole, with brackets around it or a word before it.
-BEHIND = re.compile(
-    rf"(?:(?P<word>{INTRODUCED})\s+)?(?P<condition>{'|'.join(CONDITIONS)})|{METHOD}|{DIGITS}",
-    re.IGNORECASE)
-BRACKETED = re.compile(rf"(?:{WORDS})", re.IGNORECASE)
+         r"|final(?:\s+answer)?|answer|gerundet|gekürzt"
+         r"|[a-z]\s+(?:is\s+)?(?:a\s+)?(?:const(?:ant)?\.?|fixed|konstant)")
+# What a part behind the formula must be as a whole: a condition, with a word before it; in lower
+# case, a method, or a number of digits; in brackets, a word.
+CONDITION = re.compile(rf"(?:({INTRODUCED})\s+)?({'|'.join(CONDITIONS)})")
+REMARK = re.compile(rf"{METHOD}|({DIGITS})")
+BRACKETED = re.compile(rf"(?:{WORDS})")
 STARTS = re.compile(
     r"[,;]\s*|\s(?=\s*[(\[])|(?<=[\w)\]])(?=[(\[])|\s(?://|#)\s+(?=[A-Za-z]{3})|\s+(?=[^\W\d]|∀|\])"
     r"|(?<=\d)\s*(?=to\s)")
@@ -240,7 +247,7 @@ BEFORE = re.compile(
     rf"\s*(?:(?:{METHOD})\s*(?:[,:]|\bwe\s+get\b|\bis\b)?|(?:so|thus|hence|therefore|also|daher"
     r"|donc)\s*[,:]?(?=\s)|(?:(?:the|my|our|final|die|la|min)\s+)*(?:answer|ans|derivative|solution"
     r"|result|ableitung|antwort|lösung|ergebnis|dérivée|réponse|svar|derivata|derivatan|tangent"
-    r"(?:\s+line)?|t(?=:))\.?\s*(?:[:=]|is\b|ist\b|est\b|är\b|(?=[:=])))\s*(?=\S)", re.IGNORECASE)
+    r"(?:\s+line)?|t(?=:))\.?\s*(?:[:=]|is\b|ist\b|est\b|är\b|(?=[:=])))\s*(?=\S)")
 COMMENTED = re.compile(r"[A-Za-z][A-Za-z' ,.-]*")
 BARE_WORDS = frozenset((*SCHOOL, "pi", "inf", "infinity", "infty", "oo"))
 
@@ -257,12 +264,14 @@ def _seen(text: str) -> str:
     return COMMAND.sub(shown, text) if "\\" in text or "$" in text else text
 
 
-def _without_remarks(text: str) -> tuple[str, list[str]]:
+def _without_remarks(text: str, names: ProblemNames) -> tuple[str, list[str]]:
     """Return the text with blanks for what stands beside the formula, and the conditions there."""
     conditions: list[str] = []
     seen = _seen(text)
+    if REMARK.fullmatch(seen.strip(" .,:").lower()):
+        return " " * len(text), conditions
     for _ in range(MOST):
-        found = _last_remark(seen)
+        found = _last_remark(seen, names)
         if found is None:
             break
         begin, condition = found
@@ -271,7 +280,7 @@ def _without_remarks(text: str) -> tuple[str, list[str]]:
         text = text[:begin] + re.sub(r"[^\n$]", " ", text[begin:])
         seen = seen[:begin] + " " * (len(seen) - begin)
     for _ in range(MOST):
-        first = BEFORE.match(seen)
+        first = BEFORE.match(seen.lower())
         if first is None or not seen[first.end():].strip(" .=:"):
             break
         text = " " * first.end() + text[first.end():]
@@ -279,7 +288,7 @@ def _without_remarks(text: str) -> tuple[str, list[str]]:
     return text, conditions
 
 
-def _last_remark(seen: str) -> tuple[int, bool] | None:
+def _last_remark(seen: str, names: ProblemNames) -> tuple[int, bool] | None:
     """Return where the last remark of a text begins, and whether it is a condition; None without
     one.
     """
@@ -295,19 +304,20 @@ def _last_remark(seen: str) -> tuple[int, bool] | None:
         apart = start.group().strip() != ""
         if part[0] in "([" and _closing(part, 0) == len(part) - 1:
             inside = part[1:-1].strip()
-            if BRACKETED.fullmatch(inside):
+            if BRACKETED.fullmatch(inside.lower()):
                 return begin, False
             if "∈" in inside or not re.search("[,;]", inside):
                 part, apart = inside, True
         elif start.group().strip() in ("//", "#") and COMMENTED.fullmatch(part):
             return begin, False
-        found = BEHIND.fullmatch(part)
-        if found is None or (found["condition"] and not (
-                _is_condition(found["condition"]) and _is_balanced(seen[:begin]))):
-            continue
-        if apart or found["word"] or not found["condition"]:
-            return begin, found["condition"] is not None
-        bare = begin, True      # 2x sin x x > 0
+        found = REMARK.fullmatch(part.lower())
+        if found and (apart or not found[1] or part[0].isalpha()) and not _are_names(part, names):
+            return begin, False
+        found = CONDITION.fullmatch(part)
+        if found and _is_condition(found[2]) and _is_balanced(seen[:begin]):
+            if apart or found[1]:
+                return begin, True
+            bare = begin, True      # 2x sin x x > 0
     return bare
 
 
@@ -343,6 +353,11 @@ def unit_begin(text: str, names: ProblemNames | None) -> int:
                     names is not None and word in names.written) for word in words):
             return found.start()
     return 0
+
+
+def _are_names(text: str, names: ProblemNames) -> bool:
+    """Return whether all letters of a text are the problem's: in x (2dp), d and p may be."""
+    return all(letter in names.written for letter in text if letter.isalpha())
 
 
 def _is_balanced(text: str) -> bool:
