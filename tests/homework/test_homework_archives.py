@@ -13,12 +13,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from homework_formats import FORMATS, class_of
+from homework_formats import write as write_class
 
 from gradcli.base.errors import GradcliError
 from gradcli.homework.handed_in.class_tables import open_submissions
 from gradcli.homework.handed_in.files import MAX_MEMBERS, Archive
 from gradcli.homework.handed_in.records import Submission, Unreadable
-from gradcli.homework.sheets.formats import parse
+from gradcli.homework.handed_in.roster import open_roster
+from gradcli.homework.sheets.formats import open_sheet, parse
 from gradcli.homework.sheets.sheet import Sheet
 
 IDS = ("1a", "1b", "2")
@@ -73,9 +76,27 @@ def test_an_archive_of_a_class_is_its_folder(
     (tmp_path / "class.zip").write_bytes(packed(
         {**{below + name: data for name, data in files.items()}, **beside}))
     found = told(tmp_path / "class.zip", sheet)
-    if below != "submissions/" or shape in ("plain", "Moodle", "nbgrader", "names"):
+    if below != "submissions/" or shape != "one file each":
         assert found == told(written(tmp_path / "folder", files), sheet)
         assert len(found) == 2
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("top", ["", "export/"])
+def test_an_archive_of_a_system_is_its_folder(tmp_path: Path, name: str, top: str) -> None:
+    """With the times and the lists that systems put beside."""
+    path, folder, roster = write_class(tmp_path, name, class_of(12))
+    if not folder.is_dir():
+        return
+    with zipfile.ZipFile(tmp_path / "class.zip", "w") as made:
+        for file in folder.rglob("*"):
+            made.write(file, f"{top}{file.relative_to(folder)}")
+    sheet = open_sheet(str(path))
+    found = [[(one.student.id, one.student.late, [(a.answer, a.fault, a.doubt)
+                                                  for a in one.answers])
+              for one in open_submissions(str(there), sheet, open_roster(str(roster)))]
+             for there in (folder, tmp_path / "class.zip")]
+    assert found[0] == found[1]
 
 
 @pytest.mark.parametrize("shape", CLASS)

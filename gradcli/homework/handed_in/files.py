@@ -12,7 +12,7 @@ import os
 import stat
 
 from gradcli.base.errors import Diagnostic, GradcliError, Source
-from gradcli.homework.handed_in.owners import IGNORED, STEPS
+from gradcli.homework.handed_in.owners import CANVAS_NAME, IGNORED, STEPS
 from gradcli.homework.handed_in.records import (
     MAX_BYTES,
     InputNote,
@@ -133,7 +133,7 @@ _TAIL = 65_536 + 64
 
 
 class Archive:
-    """The files in a zip archive, but for those that systems put beside.
+    """The files in a zip archive.
 
     depth: the number of archives of the student's that this one is in, itself included; 0 for that
         of a class, whose members count as files of a folder.
@@ -150,16 +150,15 @@ class Archive:
         self._members: dict[str, ZipInfo] = {}
         self._refused: dict[str, str] = {}
         self._zip = _directory(file)
-        entries = [(path, one) for one in self._zip.infolist() if not one.is_dir()
-                   and not IGNORED.fullmatch(path := _member_path(one))]
+        entries = [(_member_path(one), one) for one in self._zip.infolist() if not one.is_dir()]
         limit = MAX_MEMBERS if depth else MAX_FILES
         if len(entries) > limit:
             raise Unreadable(f"an archive of more than {limit:,} files")
-        top = 0 if depth else _top([path for path, _ in entries], root)
+        top = "" if depth else _top([path for path, _ in entries], root)
         for path, entry in entries:
             harmless = "/".join([part if part.strip(".") else "_" for part in path.split("/")])
             reason = "a name that leads out of the archive" if harmless != path else _refused(entry)
-            path = harmless[top:]
+            path = harmless.removeprefix(top)
             if path in self._members:
                 reason = "two files of this name in the archive"
             if reason is not None:
@@ -200,18 +199,22 @@ class Archive:
         return Archive(io.BytesIO(self.read(path, MAX_PACKED)), path, self.depth + 1, left)
 
 
-def _top(paths: Sequence[str], root: str) -> int:
-    """Return the length of the folder, with its /, that holds all files of a class's archive:
-    `hw3/` of `hw3.zip`, or one that holds several folders and nothing else. 0 where there is none.
+def _top(paths: Sequence[str], root: str) -> str:
+    """Return the folder, with its /, that holds all files of a class's archive: `hw3/` of
+    `hw3.zip`, or one that holds several folders and nothing else, or what a system writes. "" where
+    there is none.
     """
+    paths = [path for path in paths if not IGNORED.fullmatch(path)]
     tops = {path.partition("/")[0] for path in paths}
     if len(tops) != 1 or not all("/" in path for path in paths):
-        return 0
+        return ""
     (top,) = tops
     below = {path.split("/", 2)[1] for path in paths}
     folders = all(path.count("/") > 1 for path in paths)
     named = top == os.path.splitext(os.path.basename(root))[0]
-    return len(top) + 1 if named or (folders and len(below) > 1 and top not in STEPS) else 0
+    written = all(name in STEPS or CANVAS_NAME.fullmatch(name) for name in below)
+    several = folders and len(below) > 1 and top not in STEPS
+    return f"{top}/" if named or written or several else ""
 
 
 def _directory(file: BinaryIO) -> ZipFile:

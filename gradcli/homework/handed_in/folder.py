@@ -359,7 +359,7 @@ def _unpacked(files: Files, theirs: StudentFiles, notes: list[InputNote]) -> lis
             continue
         try:
             inner = where.inside(path)
-            names, _ = inner.paths()
+            names = [name for name in inner.paths()[0] if not IGNORED.fullmatch(name)]
             if not names:
                 raise Unreadable("an archive without files")
         except Unreadable as problem:
