@@ -211,7 +211,9 @@ def test_equal_answers_are_one_row(of: Class) -> None:
     for name, text in texts.items():
         of.hand_in(name, [text, "", ""])
     found = of.run()
-    assert found["answers"]["review"] == 5
+    assert (found["answers"]["review"], found["review_rows"]) == (5, 3)
+    assert "5 answers wait for you in 3 rows of results/review.csv" in " ".join(
+        of.hw("run", "sheet.toml", "subs", "--format", "table")[1].split())
     rows = read_list(of.folder / "results")
     assert [(row["student_id"], row["count"], row["others"]) for row in rows] == [
         ("e1", "3", "e2; e3"), ("di", "1", ""), ("e4", "1", "")]

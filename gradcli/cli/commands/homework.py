@@ -110,7 +110,8 @@ def _answer(outcome: RunSummary, out: OutputFolder, sheet: Sheet) -> dict[str, A
         "checked": outcome.checked, "reused": outcome.reused, "seconds": round(outcome.seconds, 3),
         "per_second": round(outcome.checked / outcome.seconds) if (
             outcome.checked and outcome.seconds) else None,
-        "notes": dict(outcome.notes), "exports": _exports(outcome.written)}
+        "notes": dict(outcome.notes), "exports": _exports(outcome.written),
+        "review_rows": outcome.written.rows}
 
 
 def _remarks(outcome: RunSummary, out: OutputFolder, options: ClassOptions, environment: Environment

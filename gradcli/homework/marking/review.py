@@ -150,6 +150,11 @@ class Review:
                           f"{key(problem, student)}-{said.digest}" if said.digest else "")}
         self._rows.append(row)
 
+    @property
+    def waiting(self) -> int:
+        """Return the number of rows that wait."""
+        return len([row for row in self._rows if row.part == WAITING and row.count])
+
     def finish(self) -> None:
         """Write all rows, behind a mark by which spreadsheets know UTF-8."""
         there = {row.said for row in self._alike.values()}

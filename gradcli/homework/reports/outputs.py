@@ -347,15 +347,17 @@ class OutputSummary:
     """The summary of the files.
 
     waiting: the number of answers that a person should look at.
+    rows: the number of rows of review.csv that they are.
     exports: files of learning management systems, filled in.
     stats: the counts of the class.
     """
 
-    __slots__ = ("exports", "stats", "waiting")
+    __slots__ = ("exports", "rows", "stats", "waiting")
 
-    def __init__(self, stats: Stats, waiting: int, exports: list[FilledExport]) -> None:
+    def __init__(self, stats: Stats, review: Review | None, exports: list[FilledExport]) -> None:
         self.stats = stats
-        self.waiting = waiting
+        self.waiting = 0 if review is None else review.count
+        self.rows = 0 if review is None else review.waiting
         self.exports = exports
 
 
@@ -417,7 +419,7 @@ def write_outputs(folder: OutputFolder, sheet: Sheet, students: Sequence[Student
         exports = [fill(path, sheet, scores, column) for path in templates]
         for name, filled in zip(_export_names(exports), exports, strict=True):
             folder.write(name, filled.text)
-    return OutputSummary(stats, review.count if review else 0, exports)
+    return OutputSummary(stats, review, exports)
 
 
 def _export_names(exports: Iterable[FilledExport]) -> list[str]:

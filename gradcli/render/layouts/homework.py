@@ -304,7 +304,9 @@ def _class(view: View, answer: dict[str, Any]) -> Iterator[Block]:
     yield _facts(answer, "sheet", "students", gap=True)
     waiting = answer["answers"]["review"]
     if waiting:
-        where = f" in {answer['out']}/review.csv" if "out" in answer else ""
+        rows = answer.get("review_rows", waiting)
+        several = "" if rows == waiting else f"{rows:,} row{'s' if rows > 1 else ''} of "
+        where = f" in {several}{answer['out']}/review.csv" if "out" in answer else ""
         yield Remark(f"{waiting:,} answer{'s wait' if waiting > 1 else ' waits'} for you{where};"
                      " write scores there and run this again", head="note:")
 
