@@ -16,7 +16,7 @@ from gradcli.lang.paper.ambiguous import ambiguous
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
     from typing import Any
 
     from gradcli.homework.checking.prepared import PreparedProblem
@@ -36,21 +36,41 @@ def lint(sheet: Sheet, seed: int | str | None = None) -> tuple[dict[str, Any], l
     """Return the result of `hw lint` as plain data, and all that is wrong with problems."""
     wrong: list[Diagnostic] = []
     problems = []
+    ready: dict[str, PreparedProblem] = {}
     for problem in sheet.problems:
         try:
             prepared = prepare(problem, seed_of(sheet, seed))
         except GradcliError as failure:
             wrong += sheet.located(problem.id, failure).diagnostics
             continue
+        ready[problem.id] = prepared
         problems.append({
             "problem": problem.id, "kind": problem.kind, "function": problem.function,
             "read_as": prepared.reference.reading.read_as, "wrt": list(prepared.reference.wrt),
             "order": problem.order,
             "max_score": problem.points, "usable": _usable(prepared), "points": prepared.size,
-            "values": _values(prepared), "warnings": list(_warnings(prepared))})
+            "values": _values(prepared),
+            "warnings": [*_warnings(prepared), *_followed(prepared, ready)]})
     return {"schema": 1, "command": "hw lint",
             "sheet": {"id": sheet.id, "title": sheet.title, "max_score": sheet.max_score},
             "problems": problems}, wrong
+
+
+def _followed(prepared: PreparedProblem, ready: Mapping[str, PreparedProblem]) -> list[str]:
+    """Return a warning of a part that cannot follow from the part that it names."""
+    problem = prepared.problem
+    before = ready.get(problem.follows)
+    if before is None:
+        return []
+    from gradcli.homework.checking.followed import further
+
+    fields = further(problem, before.problem)
+    same = "".join(problem.function.split()) == "".join(before.problem.function.split())
+    if fields is None or (not same and check(before, problem.function)["verdict"] not in (
+            "correct", "domain")):
+        return [f"nothing follows from {problem.follows}: the function is not the answer to it, nor"
+                " is a value, a further derivative or a critical point of its function asked for"]
+    return []
 
 
 def _usable(prepared: PreparedProblem) -> int:

@@ -14,6 +14,7 @@ from conftest import Ran
 from gradcli.base.errors import GradcliError
 from gradcli.homework.check import check, prepare
 from gradcli.homework.checking.fields import from_fields
+from gradcli.homework.lint import lint
 from gradcli.homework.sheets.formats import parse
 
 SHEET = """schema = 1
@@ -112,6 +113,20 @@ def test_a_part_follows_from_an_earlier_one(name: str) -> None:
     with pytest.raises(GradcliError, match="there is no earlier problem") as caught:
         parse(text, "sheet.toml")
     assert caught.value.code == "E0701"
+
+
+@pytest.mark.parametrize(("change", "warned"), [
+    ({}, ""), ({'"3x^2 - 3"': '"3x^2 - 4"'}, "2c"), ({'kind = "critical"': 'kind = "zeros"'}, "2b"),
+    ({"order = 2": "order = 3"}, ""), ({'"3x^2 - 3"': '"3(x - 1)(x + 1)"'}, "")])
+def test_lint_says_where_nothing_can_follow(change: dict[str, str], warned: str) -> None:
+    text = SHEET
+    for before, after in change.items():
+        text = text.replace(before, after)
+    found, wrong = lint(parse(text, "sheet.toml"))
+    assert not wrong
+    told = [one["problem"] for one in found["problems"]
+            if any("nothing follows" in warning for warning in one["warnings"])]
+    assert told == ([warned] if warned else [])
 
 
 def test_mistakes_are_looked_for_in_each_form() -> None:

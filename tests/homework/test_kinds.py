@@ -157,3 +157,55 @@ def test_values_are_finite() -> None:
     for _, fields, _, _ in PROBLEMS:
         values = prepare(from_fields(fields)).side.values
         assert np.isfinite(values).any() or not len(values)
+
+
+NUMBERS = (-3, -2, -1, 0, 1, 2, 3, 4)
+JOINED = (", ", "; ", " and ", " or ", ",", "\n", ", x = ")
+AROUND = ("{}", "x = {}", "{{{}}}", "x: {}", r"$\{{{}\}}$", "the zeros are {}", "x_1 = {}")
+
+
+def test_a_set_is_right_if_it_is_equal_however_it_is_written() -> None:
+    """In any order, with repetitions, in any brackets; and no other set."""
+    random = np.random.default_rng(17)
+    prepared = prepare(from_fields({"kind": "zeros", "function": "(x-1)(x-2)(x+3)^2"}))
+    for _ in range(400):
+        chosen = random.choice([-3, 1, 2, *random.choice(NUMBERS, 2)], random.integers(1, 6))
+        extra = [-3, 1, 2] if random.random() < 0.5 else []
+        given = [*map(int, chosen), *extra]
+        random.shuffle(given)
+        around = str(random.choice(AROUND))
+        joined = str(random.choice(JOINED if around != AROUND[2] else JOINED[:2]))
+        answer = around.format(joined.join(map(str, given)))
+        expected = "correct" if set(given) == {-3, 1, 2} else "wrong"
+        assert check(prepared, answer)["verdict"] == expected, answer
+
+
+LINES: list[tuple[dict[str, Any], tuple[int, int, int]]] = [
+    # and the line: a x + b y = c
+    ({"kind": "tangent", "function": "x^2 + y^2 = 25", "at": {"x": 3, "y": 4}}, (3, 4, 25)),
+    ({"kind": "tangent", "function": "[t^2, t^3]", "at": {"t": 2}}, (3, -1, 4)),
+    ({"kind": "normal", "function": "x^2", "at": {"x": 3}}, (1, 6, 57)),
+    ({"kind": "normal", "function": "x^2 + y^2 = 25", "at": {"x": 5, "y": 0}}, (0, 1, 0)),
+    ({"kind": "tangent", "function": "x^2 + y^2 = 25", "at": {"x": -5, "y": 0}}, (1, 0, -5)),
+    ({"kind": "tangent", "function": "x = y^2", "at": {"x": 0, "y": 0}}, (1, 0, 0))]
+
+
+@pytest.mark.parametrize(("fields", "line"), LINES)
+def test_a_line_is_right_if_its_equation_is_a_multiple(
+        fields: dict[str, Any], line: tuple[int, int, int]) -> None:
+    random = np.random.default_rng(4)
+    prepared = prepare(from_fields(fields))
+    for _ in range(60):
+        k = int(random.choice([-7, -3, -1, 1, 2, 5, 11]))
+        wrong = random.random() < 0.5
+        change = [int(v) for v in random.choice([-1, 0, 1], 3)] if wrong else [0, 0, 0]
+        a, b, c = [k * one + d for one, d in zip(line, change, strict=True)]
+        if not a and not b:
+            continue
+        same = all(one[0] * other[1] == one[1] * other[0] for one, other in itertools.combinations(
+            zip((a, b, c), line, strict=True), 2))
+        answer = str(random.choice([
+            f"{a}x + {b}y = {c}", f"{a}x = {c} - {b}y", f"{a}x + {b}y - ({c}) = 0",
+            f"0 = {c} - {a}x - {b}y"]))
+        found = check(prepared, answer)["verdict"]
+        assert found == "correct" if same else found in ("wrong", "undecided"), answer
