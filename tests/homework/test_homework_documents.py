@@ -332,6 +332,19 @@ def test_files_beside_a_document(tmp_path: Path, name: str, waits: bool) -> None
     assert f"ann/{name}" in [note.file for note in one.notes]
 
 
+def test_pictures_are_decided_on_one_by_one(tmp_path: Path) -> None:
+    """Equal answers are one row of review.csv; what stands for two pictures is not equal."""
+    for name in ("ann", "bob"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "hw3.docx").write_bytes(packed({"word/document.xml": (
+            f"<w:document {W}><w:body><w:p>{run('1a: ')}<w:r><w:drawing/></w:r></w:p>"
+            f"<w:p>{run('1b: x^2')}</w:p></w:body></w:document>")}))
+    for one in open_submissions(str(tmp_path), parse("1a: x^2\n1b: x^3", "a.txt")):
+        assert [answer.answer for answer in one.answers] == [r"\picture?", "x^2"]
+        assert r"`\picture?` stands for" in str(one.answers[0].doubt)
+        assert one.answers[1].doubt is None
+
+
 def test_a_file_beside_answers_is_no_blank(tmp_path: Path) -> None:
     (tmp_path / "ann").mkdir()
     sheet = parse("1a: x^2\n1b: x^3", "a.txt")

@@ -211,6 +211,7 @@ READERS: dict[str, Callable[[str, Ids], Parsed]] = {
     ".html": lambda text, ids: texts.parse(plain(text), ids),
     ".htm": lambda text, ids: texts.parse(plain(text), ids),
     **dict.fromkeys(DOCUMENTS, texts.parse), **texts.READERS}
+UNREAD = re.compile(r"\\[A-Za-z]+\?")      # what documents have instead of a picture, and the like
 # What programs write beside a document.
 BESIDE = frozenset(
     ".aux .log .out .toc .lof .lot .fls .fdb_latexmk .css .js .sty .cls .bak".split())
@@ -313,8 +314,13 @@ def _read(files: Files, ids: Ids, theirs: StudentFiles) -> Submission:
     if not all(found.get(id, ("",))[0] for id in ids.all):
         faults += [(note.file or "", f"is not read: {note.message}") for note in notes
                    if note.message == PASSED]
-    return Submission(theirs.student, answers(theirs.student.id, ids, found, faults), read, notes,
-                      digest.hexdigest())
+    made = answers(theirs.student.id, ids, found, faults)
+    for one in made:
+        unread = UNREAD.search(one.answer)
+        if unread is not None and one.doubt is None:
+            # Decisions are for all answers that are equal, but not for all pictures.
+            one.doubt = f"{one.file}: `{unread[0]}` stands for something that is no text"
+    return Submission(theirs.student, made, read, notes, digest.hexdigest())
 
 
 def answers(student: str, ids: Ids, found: Mapping[str, tuple[str, int | None, str]],
