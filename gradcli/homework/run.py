@@ -271,22 +271,29 @@ def _marked(found: Iterable[tuple[Result, str | None]],
     for said in overrides.gone:
         notes.add([InputNote("override", f"problem {said.problem}: {GONE}: {_given(said)} counts"
                              " nothing; see review.csv", student=said.student)])
+    some = bool(overrides or overrides.several)
     for one, text in found:
-        if decide(one, overrides):
-            ran.stale.append((one.student, one.problem))
-        notes.add([_unused(one, earlier, "the answer has changed since a person gave")
-                   for earlier in overrides.earlier(one)])
-        notes.add([_unused(one, lost, "another file's decision counts, not")
-                   for lost in overrides.outweighed(one)])
-        notes.add([_unused(one, said, f"of {number(said.most)} points, not of the"
-                           f" {number(one.max)} that it gives now, a person gave", "points")
-                   for said in overrides.of_other_points(one)])
+        if some:
+            if decide(one, overrides):
+                ran.stale.append((one.student, one.problem))
+            notes.add(_remarks(one, overrides))
         if text is None or one.override is not None:
             text = line(one)
         stream.write(text)
         if each is not None:
             each(text)
         yield one
+
+
+def _remarks(result: Result, overrides: Overrides) -> Iterator[InputNote]:
+    """Yield notes on what a person said that does not count, or not as it was meant."""
+    for said in overrides.earlier(result):
+        yield _unused(result, said, "the answer has changed since a person gave")
+    for said in overrides.outweighed(result):
+        yield _unused(result, said, "another file's decision counts, not")
+    for said in overrides.of_other_points(result):
+        yield _unused(result, said, f"of {number(said.most)} points, not of the"
+                      f" {number(result.max)} that it gives now, a person gave", "points")
 
 
 def decide(result: Result, overrides: Overrides) -> bool:
@@ -302,7 +309,6 @@ def decide(result: Result, overrides: Overrides) -> bool:
 
 
 def _unused(result: Result, said: Override, why: str, about: str = "override") -> InputNote:
-    """Return a note on an override that does not count, or not as it was meant."""
     return InputNote(about, f"problem {result.problem}: {why} {_given(said)}; see review.csv",
                      result.file, result.line, result.student)
 
