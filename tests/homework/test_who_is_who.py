@@ -140,6 +140,17 @@ def test_files_of_canvas_by_their_numbers(tmp_path: Path, sheet: Sheet) -> None:
     assert not found.notes
 
 
+@pytest.mark.parametrize("title", ["Exercise 2: Wei Zhang", "Week 2: Seán O&#39;Brien", "2: Ann"])
+def test_what_canvas_writes_above_a_text_is_no_answer(
+        tmp_path: Path, sheet: Sheet, title: str) -> None:
+    page = (f"<html>\n<head>\n  <title>{title}</title>\n</head>\n<body>\n<h1>{title}</h1>\n"
+            '<div style="width: 600px;">\n  <p>1a: a</p><h1>1b: b</h1>\n</div>\n</body>\n</html>')
+    found = handed_in(tmp_path, {"zhangwei_11_text.html": page, "x_12_1_x.txt": "1a: x"}, sheet,
+                      CANVAS)
+    assert answered(found)["710011"] == "a b -"
+    assert not [note for one in found for note in one.notes]
+
+
 def test_folders_of_moodle_by_their_numbers(tmp_path: Path, sheet: Sheet) -> None:
     found = handed_in(tmp_path, {
         "Wei Zhang_501_assignsubmission_file_/a.txt": "1a: a",
@@ -264,6 +275,22 @@ def test_a_list_of_gradescope_that_is_none(tmp_path: Path, sheet: Sheet, text: s
         handed_in(tmp_path, {"submission_metadata.yml": text, "submission_1/a.txt": "1a: x"}, sheet,
                   CANVAS)
     assert caught.value.code == "E0730"
+
+
+def test_a_list_of_gradescope_without_pyyaml(
+        tmp_path: Path, sheet: Sheet, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "yaml", None)
+    with pytest.raises(GradcliError, match="PyYAML") as caught:
+        handed_in(tmp_path, {"submission_metadata.yml": LISTED}, sheet, CANVAS)
+    assert caught.value.help == "pip install 'gradcli[gradescope]'"
+
+
+def test_a_list_of_a_students_own_says_nothing(tmp_path: Path, sheet: Sheet) -> None:
+    """Nobody hands in for another."""
+    found = handed_in(tmp_path, {
+        "aberg/submission_metadata.yml": LISTED, "aberg/submission_101/x.txt": "1a: x",
+        "wzhang2/a.txt": "1a: y"}, sheet, CANVAS)
+    assert answered(found) == {"aberg": "x - -", "710012": "y - -"}
 
 
 # --- tables -------------------------------------------------------------------------------------

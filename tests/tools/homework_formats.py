@@ -173,9 +173,12 @@ def canvas_files(people: list[Person]) -> Files:
             found[f"{name}{late}_{p.canvas}_{p.submission + 1000 * number}_hw3{again}.txt"] = \
                 encoded(p.canvas, text(answers))
         elif (time, answers) == p.attempts[-1]:
+            lines = "".join([f"<p>{line}</p>" for line in text(answers).split("\n")])
+            title = f"Homework 3: {p.name}".replace("'", "&#39;")
             found[f"{name}{late}_{p.canvas}_text.html"] = (
-                "<html><body>" + "".join([f"<p>{line}</p>" for line in text(answers).split("\n")])
-                + "</body></html>").encode()
+                f'<html xmlns="http://www.w3.org/1999/xhtml">\n<head>\n  <title>{title}</title>\n'
+                f'</head>\n<body>\n<h1>{title}</h1>\n<div style="width: 600px;">\n  {lines}\n'
+                "</div>\n</body>\n</html>").encode()
     return found
 
 

@@ -39,8 +39,11 @@ _TAG = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9-]{0,30})")
 
 def plain(page: str) -> str:
     """Return the text of a page in HTML; raised letters are powers: x<sup>2</sup> is x^(2). Lists
-    are those of LaTeX.
+    are those of LaTeX. A heading that is the title of the page is the system's, not the student's.
     """
+    title = page.partition("<title>")[2].partition("</title>")[0]
+    if title.strip():
+        page = page.replace(f"<h1>{title}</h1>", "", 1)
     if _SHOWN.search(page):
         from gradcli.homework.handed_in.documents import typeset
 
