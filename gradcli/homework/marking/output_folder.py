@@ -255,7 +255,8 @@ def _holder(path: str) -> dict[str, Any]:
 def _runs(path: str) -> bool:
     """Return whether the process that a lock names may still be there."""
     who = _holder(path)
-    if who.get("host") != _host() or not isinstance(who.get("process"), int):
+    if sys.platform == "win32" or who.get("host") != _host() or not isinstance(
+            who.get("process"), int):
         return bool(who)
     try:
         os.kill(who["process"], 0)
