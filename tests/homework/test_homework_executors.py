@@ -388,6 +388,8 @@ def test_the_same_verdicts_from_all(sheet: Sheet) -> None:
     for jobs in (2, 3):
         with pool(jobs, None, guarded=True) as (executor, workers):
             assert verdicts(sheet, answers, executor=executor, workers=workers) == alone
+            assert verdicts(sheet, answers[::-1], executor=executor, workers=workers
+                            )[::-1] == alone
 
 
 def test_what_the_points_depend_on(sheet: Sheet) -> None:

@@ -153,9 +153,10 @@ def _said(lines: list[str], start: int, parsed: Parsed) -> list[str]:
 
 
 def _is_sentence(line: str) -> bool:
-    return (is_no_answer(line) and not _MEANS.search(line) and not any(map(str.isdecimal, line))
-            and (len(line.split()) > 3 or line.endswith((".", "!", ":"))
-                 or _BYE.match(line) is not None))
+    # What costs least, and most answers fail at, is asked first.
+    return (not any(map(str.isdecimal, line)) and (
+        len(line.split()) > 3 or line.endswith((".", "!", ":")) or _BYE.match(line) is not None)
+        and is_no_answer(line) and not _MEANS.search(line))
 
 
 def _depth(text: str) -> int:
