@@ -82,6 +82,9 @@ def test_no_answer_is_lost(layout: dict[str, Any], k: int, answer: str) -> None:
     answers[k] = answer.rpartition("nswer: ")[2]
     if "\\item " in answer:     # the layout of one answer within
         answers[k], found[k] = (re.sub(r'\\item\b\s*|"', "", text) for text in (answer, found[k]))
+    if answer not in ODD:       # of `1a) :0` the colon belongs to the label
+        answers[k], found[k] = (re.sub(r"^[^\w(\[{+\-−√|<]+|[*_`~\"'$|]+$", "", text)
+                                for text in (answers[k], found[k]))
     own = Ids(ids).label(answer, ())
     if not any(map(str.isalnum, answer)) or (own and own.id == ids[k]):
         return      # nothing, or a rule; or the label once more

@@ -63,7 +63,7 @@ def _commented(lines: Sequence[Line], parsed: Parsed) -> Iterator[Line]:
         if line.label is not None or not line.hashes:
             yield line
         elif before is not None and before.label and not before.label.rest and (
-                behind is None or behind.label) and not is_no_answer(line.bare):
+                behind is None or behind.label):
             _unclaimed(line.hashes + line.bare, line.number, parsed)
         before = line
 

@@ -84,7 +84,11 @@ def lines_of(text: str, ids: Ids, parsed: Parsed) -> Iterator[Line]:
             if said:
                 _is_by(said[1].strip(), number, parsed)
             elif heading:
-                yield Line(heading[2].rstrip("# "), number, set_off=True, hashes=heading[1],
+                title = heading[2].rstrip()
+                closed = title.rstrip("#")
+                if not closed[-1:].strip():     # ## 1a ##
+                    title = closed.rstrip()
+                yield Line(title, number, set_off=True, hashes=heading[1],
                            gap=gap)
             continue
         if bare.startswith("|") and "|" in bare[1:]:
