@@ -100,6 +100,8 @@ SIN = f"<m:func><m:funcPr/>{e(t('sin'), 'fName')}"
      r"\begin{matrix}1&x\\y&2\end{matrix}"),
     (f"<m:sSup>{e(t('f'))}{e(t('′'), 'sup')}</m:sSup>{t('(x)=2x')}", "f′(x)=2x"),
     (f"<w:del><m:r><m:t>3</m:t></m:r></w:del><w:ins>{t('2')}</w:ins>{t('x')}", "2x"),
+    (f"<m:func><m:fName><m:sSub>{e(t('log'))}{e(t('2'), 'sub')}</m:sSub></m:fName>{e(t('x'))}"
+     "</m:func>", r"\log_{2} \left(x\right)"),
     (f"<m:eqArr>{e(t('f=x+x'))}{e(t('&amp;=2x'))}</m:eqArr>", "f=x+x\n  =2x"),
     (f"<m:acc><m:accPr><m:chr m:val='\u20d7'/></m:accPr>{e(t('v'))}</m:acc>", r"\vec{v}"),
     (f"<m:nary><m:naryPr><m:chr m:val='∑'/></m:naryPr>{e(t('k=1'), 'sub')}{e(t('3'), 'sup')}"

@@ -353,6 +353,8 @@ class OpenDocument:
                 pieces = Pieces()
                 self._inline_part(part, pieces, "")
                 yield from pieces.lines()
+            elif part.tag.startswith("text-") and not part.tag.endswith(("-decls", "-changes")):
+                yield from self._blocks(part)
             elif not part.tag.startswith(("text-", "office-forms", "other-")):
                 yield unread(part.tag)
 

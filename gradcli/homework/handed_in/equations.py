@@ -40,6 +40,7 @@ def letters(text: str) -> str:
 
 def scripts(base: str, sub: str | None, sup: str | None) -> str:
     """Return a base with what stands below and above it on its right, primes as such."""
+    base = base.rstrip()
     lower = f"_{{{sub}}}" if sub is not None and sub.strip() else ""
     if sup is not None and re.fullmatch(r"\s*[′″'‴]+\s*", sup):
         return base + lower + sup.strip()
