@@ -94,6 +94,12 @@ def test_answers_as_students_write_them() -> None:
     ("1a: x +\n    1", {"1a": "x + 1"}), ("1a:\n\tx\n\n\t+1\n2: y", {"1a": "x +1", "2": "y"}),
     ("1a: x\n    2: y", {"1a": "x", "2": "y"}),
     ("1a: x\nx", {"1a": "x\nx"}), ("1a: (x,\nx)", {"1a": "(x, x)"}),
+    ("1a: u = x\nAnswer: 2x", {"1a": "Answer: 2x"}),
+    ("1a: u\nAnswer: 2x\nAnswer: 3x", {"1a": "u\nAnswer: 2x\nAnswer: 3x"}),
+    ("1a: x\nWe use the product rule.\ny", {"1a": "x\ny"}),
+    ("1a: x\nall of it squared", {"1a": "x\nall of it squared"}),
+    ("1a: x\nlocal minimum", {"1a": "x\nlocal minimum"}), ("1a: x\n2 - x\n2: y", {
+        "1a": "x\n2 - x", "2": "y"}),
     ("  1a: x", {"1a": "x"}), ("1a: x\n# 1b: y\n2: z", {"1a": "x", "2": "z"}),
     ("1a: 1b", {"1a": "1b"}), ("2x = 1", {}), ("1a: x\r\n2: y\r\n", {"1a": "x", "2": "y"}),
     ("1ab: x", {}), ("12: x", {}), ("", {}), (":\n=\n)\n", {}),

@@ -131,8 +131,9 @@ _FINAL = re.compile(r"(?:final\s+)?(?:answer|ans|result|antwort|ergebnis|lösung
 
 
 def _final(lines: list[str], start: int, parsed: Parsed) -> list[str]:
-    """Return the lines from the last `Answer:` on; those before it are the way there."""
-    at = max([k for k, line in enumerate(lines) if _FINAL.match(line)], default=0)
+    """Return the lines from the one `Answer:` on; those before it are the way there."""
+    places = [k for k, line in enumerate(lines) if _FINAL.match(line)]
+    at = places[0] if len(places) == 1 else 0
     if any(lines[:at]):
         parsed.note("skipped", f"`{short(' '.join(lines[:at]))}` stands before"
                     f" `{short(lines[at])}`, which is the answer", start)
