@@ -417,16 +417,18 @@ ROWS = (
         component=_parametric, check=_check_coordinates, linear=False),
     ProblemKind(
         "tangent", each, tangents.mistaken_lines, tangents.left_of_line,
-        function="one curve equation", needs="at", component=tangents.tangent,
-        check=tangents.check_point, line=True,
+        function="one curve equation", needs="at", typed=tangents.without_point,
+        component=tangents.tangent, check=tangents.check_point, line=True,
         unlikely=("missing_term", "reciprocal_of_derivative")),
     ProblemKind(
         "normal", each, tangents.mistaken_normals, tangents.left_of_line,
-        function="one curve equation", needs="at", component=tangents.normal,
+        function="one curve equation", needs="at", typed=tangents.without_point,
+        component=tangents.normal,
         check=tangents.check_normal, line=True, linear=False, unlikely=("missing_term",)),
     ProblemKind(
         "linearization", each, tangents.mistaken_lines, tangents.left_of_line, needs="at",
-        component=tangents.tangent, check=tangents.check_point, line=True,
+        typed=tangents.without_point, component=tangents.tangent, check=tangents.check_point,
+        line=True,
         unlikely=("missing_term", "reciprocal_of_derivative")),
     ProblemKind(
         "estimate", each, tangents.mistaken_estimates, tangents.left_of_line, own="to",

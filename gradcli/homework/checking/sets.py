@@ -46,8 +46,8 @@ NOTHING = re.compile(
     r"(?:∅|\{\s*\}|none|no(?:ne)?(?:\s+\w+)*|does\s+not\s+exist|dne|empty(?:\s+set)?|there\s+(?:is"
     r"|are)\s+none|keine?)\.?", re.IGNORECASE)
 LABEL = re.compile(
-    r"^\s*(?:[a-z]\w{0,2}(?:_\{?\w+\}?)?|\([a-z_0-9\s]+(?:,[a-z_0-9\s]+)+\)|[LSN])\s*(?:=|∈|:)\s*",
-    re.IGNORECASE)
+    r"^\s*(?:(?!max|min|hp|tp)[a-z]\w{0,2}(?:_\{?\w+\}?)?|\(\s*[a-z]\w*(?:\s*,\s*[a-z]\w*)+\s*\))\s*"
+    r"(?:=|∈|:)\s*", re.IGNORECASE)
 CLOSING = {"(": ")", "[": "]", "{": "}"}
 
 
@@ -220,6 +220,11 @@ def judge_set(prepared: PreparedProblem, text: str, result: dict[str, Any]) -> N
     total = len(solutions) + len(extra)
     result["points"] = {"usable": total, "agree": len(found), "disagree": total - len(found),
                         "undefined": 0}
+    if len(given) == len(extra) == 1 < len(given[0].at) > len(reference.wrt) and not (
+            given[0].sort) and _are([Item((value,), (text,), "") for value, text in zip(
+                *given[0][:2], strict=True)], kind.solved, prepared):
+        _leave(result, "the brackets may be those of a set or of one point")
+        return
     unsure = [item for item in extra if _may_be(item, reference) and not any(
         _is_near(item, one, prepared) for one in others)]
     if unsure:

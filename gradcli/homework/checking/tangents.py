@@ -222,11 +222,18 @@ def estimate(reference: Reference, c: int, d: Differentiator) -> int:
     return _there(reference, line(reference, steepness(reference, d)))
 
 
+def without_point(text: str, reference: Reference) -> str:
+    """Leave out the point behind a line: y = 12x - 16 at x = 2."""
+    line, at, point = text.partition(" at ")
+    return line if at and line.strip() and point.strip()[:1] in "(xyzt" else text
+
+
 def estimated(text: str, reference: Reference) -> str:
     """Leave out a left side that names the function's value there: sqrt(4.1) ≈ 2.025."""
     left, sign, right = text.replace("≈", "=").replace("\\approx", "=").partition("=")
     there = any(f"{value:g}" in left for value in reference.problem.to.values())
-    return right if sign and there and any(map(str.isalpha, left)) and right.strip() else text
+    named = any(c.isalpha() or c == "√" for c in left)
+    return right if sign and there and named and right.strip() else text
 
 
 def _there(reference: Reference, node: int) -> int:

@@ -180,6 +180,12 @@ def judge_number(trial: Trial, result: dict[str, Any], allowed: Any) -> None:
 def misshaped(trial: Trial, result: dict[str, Any]) -> None:
     """Fill in the verdict on an answer of another shape than the one asked for."""
     wanted, given = trial.prepared.reference.shape, trial.answered.shape
+    if trial.prepared.reference.kind.name == "function" and given == (
+            len(trial.prepared.problem.at) + 1,):
+        result.update(verdict="undecided", score=0.0, message=(
+            "this may be the point of the graph, whose value is asked for: a person has to look at"
+            " it"))
+        return
     if trial.prepared.reference.kind.line and given is not None and len(given) == 1 and (
             trial.answered.unknown):
         result.update(verdict="undecided", score=0.0, message=(
