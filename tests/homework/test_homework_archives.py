@@ -150,6 +150,17 @@ def test_names_in_any_encoding(
     assert (one.answers[0].answer, one.answers[0].file) == ("x", f"eve/hw.zip/{shown}")
 
 
+@pytest.mark.parametrize(("files", "students"), [
+    (("hw/ann.txt", "hw/bob.txt", "hw/eve.tex"), ["ann", "bob", "eve"]),
+    (("ann/hw.txt", "ann/hw.pdf"), ["ann"]), (("ann/answers.txt", "ann/a.png"), ["ann"]),
+    (("answers.txt",), ["class"]), (("class/answers.txt",), ["class"]),
+    (("x/ann/a.txt", "x/bob/a.txt"), ["ann", "bob"]), (("ann/a.txt", "bob.txt"), ["ann", "bob"])])
+def test_whose_the_files_of_an_archive_are(
+        tmp_path: Path, sheet: Sheet, files: tuple[str, ...], students: list[str]) -> None:
+    (tmp_path / "class.zip").write_bytes(packed(dict.fromkeys(files, "1a: x")))
+    assert list(told(tmp_path / "class.zip", sheet)) == students
+
+
 def unusual(kind: str) -> bytes:
     """An archive with one member that is not read."""
     out = io.BytesIO()

@@ -201,8 +201,8 @@ class Archive:
 
 def _top(paths: Sequence[str], root: str) -> str:
     """Return the folder, with its /, that holds all files of a class's archive: `hw3/` of
-    `hw3.zip`, or one that holds several folders and nothing else, or what a system writes. "" where
-    there is none.
+    `hw3.zip`, or one that holds several folders or files and nothing else, or what a system
+    writes. "" where there is none.
     """
     paths = [path for path in paths if not IGNORED.fullmatch(path)]
     tops = {path.partition("/")[0] for path in paths}
@@ -214,7 +214,9 @@ def _top(paths: Sequence[str], root: str) -> str:
     named = top == os.path.splitext(os.path.basename(root))[0]
     written = all(name in STEPS or CANVAS_NAME.fullmatch(name) for name in below)
     several = folders and len(below) > 1 and top not in STEPS
-    return f"{top}/" if named or written or several else ""
+    # Files of several students, most likely, and not of one whose name the folder has.
+    flat = len({os.path.splitext(name)[0] for name in below if not name.startswith("answers.")}) > 2
+    return f"{top}/" if named or written or several or (flat and not folders) else ""
 
 
 def _directory(file: BinaryIO) -> ZipFile:

@@ -174,7 +174,7 @@ def file_owner(files: Files, path: str, ids: Ids) -> str | None:
     except Unreadable:
         pass
     if said is None and path.lower().startswith("answers."):
-        said = os.path.basename(os.path.abspath(files.root))
+        said = os.path.basename(os.path.abspath(files.root)).removesuffix(".zip")
     return said[:200] if said else None
 
 
