@@ -60,18 +60,19 @@ class RunOptions:
     wait: whether to wait for another run in the folder.
     overrides: a file that goes before the review.csv in the folder.
     level: of feedback.
-    templates, column, gradescope, visibility, raw: see `write_outputs`.
+    templates, column, gradescope, visibility, raw, pages, comments: see `write_outputs`.
     roster_path: for the manifest.
     """
 
-    __slots__ = ("column", "fresh", "gradescope", "jobs", "level", "overrides", "raw",
-                 "roster_path", "scheduler", "seed", "templates", "visibility", "wait")
+    __slots__ = ("column", "comments", "fresh", "gradescope", "jobs", "level", "overrides", "pages",
+                 "raw", "roster_path", "scheduler", "seed", "templates", "visibility", "wait")
 
     def __init__(self, *, seed: int | str = 0, jobs: int = 1, scheduler: str | None = None,
                  fresh: bool = False, overrides: str | None = None, level: str = "hint",
                  raw: bool = False, templates: Sequence[str] = (), column: str | None = None,
                  gradescope: bool = False, visibility: str = "visible",
-                 roster_path: str | None = None, wait: bool = False) -> None:
+                 roster_path: str | None = None, wait: bool = False,
+                 pages: Sequence[str] = ("markdown",), comments: bool = False) -> None:
         self.seed = seed
         self.jobs = jobs
         self.scheduler = scheduler
@@ -85,6 +86,8 @@ class RunOptions:
         self.visibility = visibility
         self.roster_path = roster_path
         self.wait = wait
+        self.pages = pages
+        self.comments = comments
 
 
 class RunSummary:
@@ -161,7 +164,7 @@ def _outputs(out: OutputFolder, sheet: Sheet, students: Sequence[Student],
         out, sheet, students, results, overrides=overrides,
         files=(*USUAL, GRADESCOPE) if options.gradescope else USUAL, level=options.level,
         raw=options.raw, templates=options.templates, column=options.column,
-        visibility=options.visibility)
+        visibility=options.visibility, pages=options.pages, comments=options.comments)
 
 
 def _handed_in(submissions: Iterable[Submission], notes: Notes, digests: dict[str, str],

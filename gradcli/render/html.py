@@ -102,13 +102,13 @@ def _said(title: Any, digits: int | None) -> str:
 def _block(block: parts.Block, digits: int | None, head: str) -> str:
     if isinstance(block, parts.Title):
         pieces = block.pieces if isinstance(block.pieces, tuple) else (block.pieces,)
-        return f"<{head}>{_inline(pieces, digits)}</{head}>"
+        return f"<{head}>{inline(pieces, digits)}</{head}>"
     if isinstance(block, parts.Verdict):
         kind = {parts.GOOD: ' class="good"', parts.BAD: ' class="bad"'}.get(block.style, "")
         message = f": {_prose(block.message)}" if block.message else ""
         return f"<p><strong{kind}>{_text(block.word)}</strong>{message}</p>"
     if isinstance(block, parts.Facts):
-        return _list([(_inline([name]), _inline([value], digits)) for name, value in block.rows])
+        return _list([(inline([name]), inline([value], digits)) for name, value in block.rows])
     if isinstance(block, parts.Table):
         return _table(block, digits)
     if isinstance(block, parts.Equations):
@@ -121,7 +121,7 @@ def _block(block: parts.Block, digits: int | None, head: str) -> str:
     if isinstance(block, parts.Preformatted):
         return f"<pre>{escape(chr(10).join(map(visible, block.lines)))}</pre>"
     assert isinstance(block, parts.Paragraph)
-    return f"<p>{_inline([block.text])}</p>"
+    return f"<p>{inline([block.text])}</p>"
 
 
 def _list(rows: Iterable[tuple[str, str]]) -> str:
@@ -131,7 +131,7 @@ def _list(rows: Iterable[tuple[str, str]]) -> str:
 
 def _table(block: parts.Table, digits: int | None) -> str:
     sides = [' class="n"' if side == "r" else "" for side in block.sides]
-    heads = "".join([f'<th scope="col"{side}>{_inline([head])}</th>'
+    heads = "".join([f'<th scope="col"{side}>{inline([head])}</th>'
                      for head, side in zip(block.head, sides, strict=True)])
     lines = ["<table>"]
     if block.caption:
@@ -149,18 +149,18 @@ def _table(block: parts.Table, digits: int | None) -> str:
 
 def _cell(value: Any, digits: int | None) -> str:
     lines = value if isinstance(value, tuple) else (value,)
-    return "<br>".join([_inline([line], digits, LONGEST_CELL) for line in lines
+    return "<br>".join([inline([line], digits, LONGEST_CELL) for line in lines
                         if line not in ("", None)])
 
 
-def _inline(pieces: Iterable[Any], digits: int | None = None, longest: int = LONGEST) -> str:
+def inline(pieces: Iterable[Any], digits: int | None = None, longest: int = LONGEST) -> str:
     """Return formulas, code, sentences and numbers, one behind the other."""
     return "".join([
         _bar(piece) if isinstance(piece, Bar) else
         _formula(piece, longest) if isinstance(piece, Phrase) and piece.tex else
         f"<code>{_text(piece)}</code>" if isinstance(piece, Code) else
         _prose(piece) if isinstance(piece, str) else
-        _inline(piece, digits, longest) if isinstance(piece, tuple) else
+        inline(piece, digits, longest) if isinstance(piece, tuple) else
         "" if piece is None else _text(significant(piece, digits)) for piece in pieces])
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import re
+import shutil
 from collections import Counter
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import pytest
 from asked import valid
@@ -19,7 +22,8 @@ from hypothesis import strategies as st
 from transcripts import in_process
 
 from gradcli.homework.handed_in.records import Student
-from gradcli.homework.marking.marks import class_marks
+from gradcli.homework.marking.marks import FULL, LEVELS, class_marks
+from gradcli.homework.reports import feedback
 from gradcli.homework.reports.typeset import Typesetter
 from gradcli.homework.reports.whole_class import ClassReport
 from gradcli.homework.sheets import formats
@@ -156,11 +160,45 @@ def test_any_text_stays_text(text: str) -> None:
         Remark(text, head=text), Paragraph(text), Equations([text]), Preformatted([text])])]))
 
 
+# --- a student ------
+
+
+@pytest.mark.parametrize("text", [*HOSTILE, "</style><b>", "</dd><script>a()</script>", "<!--"])
+def test_feedback_stays_text(text: str) -> None:
+    students, results = hostile(text)
+    results[0].override = {"score": None, "comment": text, "automatic": 0.0}
+    (marks,) = class_marks(SHEET, students, results)
+    harmless(html.write([feedback.page(SHEET, marks, FULL, Typesetter())]))
+    found = Reader(feedback.comment(SHEET, marks, FULL))
+    assert set(found.tags) <= {"p", "br", "code"}
+    assert found.attributes <= {"class"}
+    folder = feedback.participant(students[0], "5500")
+    assert folder.split("_", 4)[1:] == ["5500", "assignsubmission", "file", ""]
+    assert not set(folder) & set('\\/:*?"<>|\0\n')
+    assert not folder.startswith((".", "~"))
+
+
+def test_feedback_says_the_same_in_each_form() -> None:
+    """What a level does not tell stands in none of them."""
+    for level in LEVELS[1:]:
+        for marks in class_marks(SHEET, *some()):
+            said = [harmless(html.write([feedback.page(SHEET, marks, level, Typesetter())])).text,
+                    Reader(feedback.comment(SHEET, marks, level)).text]
+            plain = feedback.markdown(SHEET, marks, level)
+            for words in ("Read as", "inner derivative", "the value is", "cos(x^2)", "secret"):
+                for text in said:
+                    assert (words in text) == (words in plain) or words == "cos(x^2)", words
+            assert all(str(marks.score).removesuffix(".0") in text for text in said)
+
+
 # --- formulas ---------------------------------------------------------------------------------
 
 DRAWN = (
     ("2*x*sin(x)", r"2 x\,\sin\left(x\right)"), ("2*3*x", r"2 \cdot 3 x"),
-    ("2*(1/3)", r"2 \left(\frac{1}{3}\right)"), ("-x^2", "-x^{2}"), ("(-x)^2", None),
+    ("2*(1/3)", r"2 \left(\frac{1}{3}\right)"), ("-x^2", "-x^{2}"),
+    ("-x*e^(-3*x)", r"-x\,e^{-3 x}"),
+    ("2 - (-x)", r"2 - \left(-x\right)"),
+    ("x*(-2)", r"x\,\left(-2\right)"), ("(-x)^2", None),
     ("x^(-1/2)", None), ("e^(2*x)", "e^{2 x}"), ("1E-07*x", r"1 \times 10^{-7}"),
     ("arctan(x)/(1 + x^2)", None), ("sqrt(1 - x)", r"\sqrt{1 - x}"), ("abs(x)", r"\left|x\right|"),
     ("ln(x)^2", None), ("x - (1 - x)", r"x - \left(1 - x\right)"))
@@ -218,6 +256,60 @@ def test_a_report_is_written_among_the_results_or_where_it_is_wanted(
         assert (status, err) == (0, "")
         assert out
     assert in_process(["hw", "report", str(tmp_path / "none")])[0] == 3
+
+
+MOODLE = """\
+Identifier,Full name,Email address,Status,Grade,Maximum Grade,Grade can be changed,\
+Last modified (submission),Last modified (grade),Feedback comments
+Participant 5501,Zoran Horvat,zhorvat@example.org,Submitted,,40.00,Yes,-,-,
+Participant 5502,Alice Grant,agrant@example.org,Submitted,,40.00,Yes,-,-,See me
+Participant 5503,Luca Rossi,lrossi@example.org,Submitted,,40.00,Yes,-,-,"<p class=""gradcli"">old"
+"""
+
+
+def test_moodle_gets_an_archive_and_comments(results: Path, tmp_path: Path) -> None:
+    """Folders as `importziplib.php` reads them; a comment of a person stays."""
+    folder = tmp_path / "results"
+    shutil.copytree(results, folder)
+    sheet = tmp_path / "worksheet.csv"
+    sheet.write_text(MOODLE, encoding="utf-8")
+    line = ["hw", "export", "--results", str(folder), "--pages", "moodle,html", "--template",
+            str(sheet), "--comments"]
+    assert in_process([*line, "-q"])[::2] == (0, "")
+    with ZipFile(folder / "feedback-moodle.zip") as archive:
+        assert archive.testzip() is None
+        packed = {name: archive.read(name).decode() for name in archive.namelist()}
+    assert sorted(packed) == [
+        "Alice Grant_5502_assignsubmission_file_/feedback.html",
+        "Luca Rossi_5503_assignsubmission_file_/feedback.html",
+        "Zoran Horvat_5501_assignsubmission_file_/feedback.html"]
+    for name, text in packed.items():
+        stem = {"A": "agrant", "L": "lrossi", "Z": "zhorvat"}[name[0]]
+        assert text == (folder / f"feedback/{stem}.html").read_text(encoding="utf-8")
+    with open(folder / "gradebook-moodle.csv", encoding="utf-8", newline="") as file:
+        rows = {row["Identifier"]: row for row in csv.DictReader(file)}
+    said = [rows[f"Participant {number}"]["Feedback comments"] for number in (5501, 5502, 5503)]
+    assert [text[:29] for text in said] == [
+        '<p class="gradcli">Score: 2 of'[:29], "See me", '<p class="gradcli">Score: 12 of'[:29]]
+    status, _, err = in_process(line)
+    assert status == 0
+    assert "27 students without a number of Moodle" in " ".join(err.split())
+
+
+@pytest.mark.slow
+def test_a_page_of_a_student_opens_in_a_browser(results: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "results"
+    shutil.copytree(results, folder)
+    assert in_process(["hw", "export", "--results", str(folder), "--pages", "html",
+                       "--feedback", "full", "-q"])[0] == 0
+    path = folder / "feedback/wkim.html"
+    shown, console = browse(path, "--dump-dom")
+    assert console == []
+    found = Reader(shown)
+    assert found.tags["h2"] == 14
+    assert found.tags["math"] > 14
+    assert width(path) <= A4
+    assert {(round(w), round(h)) for w, h in printed(path, tmp_path / "p.pdf")} == {(210, 297)}
 
 
 @pytest.mark.slow

@@ -24,6 +24,7 @@ from gradcli.homework.marking.marks import FULL, HINT, LEVELS, VERDICT, feedback
 from gradcli.homework.marking.output_folder import OutputFolder
 from gradcli.homework.marking.overrides import Override
 from gradcli.homework.marking.results import Result
+from gradcli.homework.reports import feedback as feedback_pages
 from gradcli.homework.reports import outputs
 from gradcli.homework.reports.items import COLUMNS, Items
 from gradcli.homework.reports.outputs import Junit
@@ -60,7 +61,7 @@ def hostile(student: str, text: str) -> marks.Marks:
 
 
 def test_feedback_in_full() -> None:
-    assert outputs.page(SHEET, everybody()[1], FULL) == """\
+    assert feedback_pages.markdown(SHEET, everybody()[1], FULL) == """\
 # Chain rule
 
 Student: Carl Gauß (`s2`)
@@ -99,7 +100,7 @@ Not right. 0 of 1.
 
 
 def test_feedback_says_what_its_level_allows() -> None:
-    page = {level: outputs.page(SHEET, everybody()[1], level) for level in LEVELS}
+    page = {level: feedback_pages.markdown(SHEET, everybody()[1], level) for level in LEVELS}
     assert "Read as" not in page[VERDICT]
     assert "looks like" not in page[VERDICT].lower()
     assert "looks like" in page[HINT]
@@ -111,7 +112,7 @@ def test_feedback_says_what_its_level_allows() -> None:
 
 
 def test_feedback_of_somebody_who_handed_nothing_in() -> None:
-    text = outputs.page(SHEET, everybody()[3], FULL)
+    text = feedback_pages.markdown(SHEET, everybody()[3], FULL)
     assert "Nothing was handed in." in text
     assert "Problem" not in text
 
@@ -170,7 +171,7 @@ SAFE = {"heading_open", "heading_close", "paragraph_open", "paragraph_close", "i
 
 @given(ANY, ANY)
 def test_feedback_is_the_markup_of_gradcli_and_no_other(student: str, text: str) -> None:
-    page = outputs.page(SHEET, hostile(student, text), FULL)
+    page = feedback_pages.markdown(SHEET, hostile(student, text), FULL)
     assert page.replace("\n", "").isprintable()
     tokens = MarkdownIt("gfm-like", {"linkify": False}).parse(page)
     assert {token.type for token in tokens} <= SAFE

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from gradcli.homework.handed_in.records import Submissions
     from gradcli.homework.handed_in.roster import Roster
     from gradcli.homework.marking.marks import Marks
+    from gradcli.homework.reports.outputs import OutputSummary
     from gradcli.homework.run import RunSummary
     from gradcli.homework.sheets.sheet import Sheet
 
@@ -125,8 +126,17 @@ def _remarks(outcome: RunSummary, out: OutputFolder, options: ClassOptions, envi
     for student, problem in outcome.stale:
         lines.append(f"{student}, problem {problem}: the answer has changed since its override,"
                      " which is not used and stays in review.csv")
+    lines += _unnumbered(outcome.written)
     if not options.quiet:
         environment.tell("".join([_line(visible(line), environment) + "\n" for line in lines]))
+
+
+def _unnumbered(written: OutputSummary) -> list[str]:
+    """Tell who is not in the archive for Moodle."""
+    found = written.unnumbered
+    return [f"feedback-moodle.zip: {len(found):,} student{'s' * (len(found) > 1)} without a number"
+            f" of Moodle: {', '.join(found[:5])}{', ...' * (len(found) > 5)}; give the grading"
+            " worksheet with --template"] if found else []
 
 
 def _line(text: str, environment: Environment) -> str:
@@ -231,6 +241,9 @@ def export(options: ClassOptions, environment: Environment) -> int:
     saved = SavedRun(options.results)
     out = OutputFolder(saved.folder)
     written = exported(saved, out, _run_options(options, saved.sheet))
+    if not options.quiet:
+        environment.tell("".join([_line(visible(line), environment) + "\n"
+                                  for line in _unnumbered(written)]))
     _show({"schema": 1, "command": "hw export", "out": saved.folder,
            "files": _counted(out.written), "exports": _exports(written)}, options, environment)
     return OK
@@ -296,6 +309,7 @@ def _run_options(options: ClassOptions, sheet: Sheet) -> RunOptions:
         overrides=options.overrides, level=options.feedback, raw=options.raw_csv,
         templates=options.template, column=options.column,
         gradescope=options.gradescope, visibility=options.visibility,
+        pages=listed(options.pages) or ("markdown",), comments=options.comments,
         roster_path=options.roster, wait=options.wait)
 
 

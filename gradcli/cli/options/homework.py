@@ -21,6 +21,7 @@ from gradcli.render import WRITERS
 FORMATS = tuple([format for format in WRITERS if format != "latex"])
 BY_LINES = ("ndjson", "csv", "tsv")
 VERDICTS = ("wrong", "undecided", "unreadable", "blank", "domain")
+PAGES = ("markdown", "html", "moodle")
 SUBMISSIONS, GRADES = "Submissions", "Grades"
 
 
@@ -164,6 +165,12 @@ class ClassOptions(HomeworkOptions):
     feedback: str = option(
         "--feedback", "How much the pages for students tell.", "", GRADES, default="hint",
         choices=("none", "verdict", "hint", "full"))
+    pages: list[str] = option(
+        "--pages", "The pages for students: markdown (the default) and html in the folder feedback,"
+        " moodle as an archive of feedback files.", "KIND[,KIND]", GRADES)
+    comments: bool = option(
+        "--comments", "In --template, write what the pages say into the comments of a grading"
+        " worksheet of Moodle, too.", "", GRADES)
     late: str | None = option(
         "--late", "The share of the points that a late submission loses; by default what the sheet"
         " says.", "SHARE", GRADES)
@@ -213,6 +220,11 @@ class ClassOptions(HomeworkOptions):
         for name in listed(self.fail_on):
             if name not in VERDICTS:
                 return f"{name!r} is not one of {', '.join(VERDICTS)}.", "--fail-on"
+        for name in listed(self.pages):
+            if name not in PAGES:
+                return f"{name!r} is not one of {', '.join(PAGES)}.", "--pages"
+        if self.comments and not self.template:
+            return "it needs --template.", "--comments"
         return None
 
 
@@ -256,7 +268,7 @@ def share(text: str) -> float | None:
 
 SHOWN = "format digits output color quiet verbose"
 SUMMED = "format digits color quiet verbose"
-BOOKS = "template column raw_csv gradescope visibility"
+BOOKS = "pages template column comments raw_csv gradescope visibility"
 ROWS = (
     Command("check", "Check one answer against a function, or a stream of answers.", CheckOptions,
             "function answer wrt kind order dependent parameters tolerance domain_policy log angle"

@@ -11,6 +11,7 @@ import re
 
 from gradcli.base.errors import MAX_BYTES, Source, decode
 from gradcli.homework.handed_in.records import CANVAS, MOODLE
+from gradcli.homework.reports.feedback import OURS
 from gradcli.homework.sheets.cells import delimiter, failure, number, records
 from gradcli.render.numbers import visible
 
@@ -136,6 +137,7 @@ def _normal(text: str, exact: bool) -> str:
 GRADESCOPE = "gradescope"
 POINTS_POSSIBLE = "Points Possible"
 MAXIMUM = "Maximum Grade"
+IDENTIFIER, COMMENTS = "Identifier", "Feedback comments"
 # The columns of an export that are about the student, or that the system works out itself.
 ABOUT = {
     CANVAS: {"Student", "ID", "SIS User ID", "SIS Login ID", "Integration ID", "Root Account",
@@ -168,9 +170,11 @@ class FilledExport:
     doubtful: students of more than one row, or of another's.
     left: names in the rows without a mark.
     notes: sentences for the teacher.
+    numbers: of Moodle's participants, by the ids of students.
     """
 
-    __slots__ = ("column", "count", "doubtful", "left", "notes", "system", "text", "unmatched")
+    __slots__ = ("column", "count", "doubtful", "left", "notes", "numbers", "system", "text",
+                 "unmatched")
 
     def __init__(self, system: str, column: str) -> None:
         self.system = system
@@ -181,12 +185,14 @@ class FilledExport:
         self.doubtful: list[Student] = []
         self.left: list[str] = []
         self.notes: list[str] = []
+        self.numbers: dict[str, str] = {}
 
 
 def fill(path: str, sheet: Sheet, scores: Iterable[tuple[Student, float | None]],
-         column: str | None = None) -> FilledExport:
+         column: str | None = None, comments: Mapping[str, str] | None = None) -> FilledExport:
     """Return the export at `path` with each student's score; None leaves the cell unchanged.
 
+    comments: by the ids of students, for the column of comments, where nobody else wrote one.
     column: the title of the one to fill; by default the one that is named like the sheet, or the
     only one there is. Raises E0745 for another file than an export, or one without that column,
     besides what `source.read` raises.
@@ -213,19 +219,32 @@ def fill(path: str, sheet: Sheet, scores: Iterable[tuple[Student, float | None]]
     rows = [dict(zip(names, [cell.text for cell in row.cells], strict=False)) for row in people]
     matched, filled.unmatched, filled.doubtful = match(by_student, rows, keys, called)
     comma = _decimal_comma(names, at, body)
-    new = {}
+    new: dict[int, dict[int, str]] = {}
+    said = names.index(COMMENTS) if comments and COMMENTS in names else None
     for k, row in enumerate(people):
-        score = by_student[matched[k]] if k in matched else None
+        student = matched.get(k)
+        if student is None:
+            filled.left.append(_called(row, names))
+            continue
+        filled.numbers[student.id] = rows[k].get(IDENTIFIER, "").rpartition(" ")[2]
+        score = by_student[student]
+        cells = new.setdefault(row.start, {})
         if score is not None:
             text = number(score)
-            new[row.start] = text.replace(".", ",") if comma else text
-        elif k not in matched:
-            filled.left.append(_called(row, names))
-    filled.count = len(new)
+            cells[at] = text.replace(".", ",") if comma else text
+            filled.count += 1
+        there = rows[k].get(COMMENTS, "").strip()
+        if said is not None and comments and student.id in comments and (
+                not there or there.startswith(OURS)):
+            cells[said] = comments[student.id]
     filled.text = mark + "".join([
-        _written(row, at, new[row.start], separator) if row.start in new else
+        _written(row, new[row.start], separator) if new.get(row.start) else
         source.text[row.start:_stop(row, separator)] for row in table])
     filled.notes = list(_notes(sheet, names, at, body))
+    if comments and said is None:
+        filled.notes.append(f"there is no column `{COMMENTS}`" + (
+            ": allow feedback comments in the settings of the assignment, then export again"
+            if system == MOODLE else ", which grading worksheets of Moodle have"))
     return filled
 
 
@@ -323,15 +342,17 @@ def _decimal_comma(names: Sequence[str], at: int, body: Sequence[SourceRow]) -> 
     return False
 
 
-def _written(row: SourceRow, at: int, text: str, separator: str) -> str:
-    """Return the row with another text in one cell, quoted as the row is."""
+def _written(row: SourceRow, texts: Mapping[int, str], separator: str) -> str:
+    """Return the row with other texts in some cells, quoted as the row is."""
     raws = [cell.raw for cell in row.cells]
-    raws += [""] * (at + 1 - len(raws))
-    others = [raw for k, raw in enumerate(raws) if k != at and raw]
-    if raws[at].startswith('"') or separator in text or (
-            not raws[at] and others and all(raw.startswith('"') for raw in others)):
-        text = f'"{text}"'
-    raws[at] = text
+    raws += [""] * (max(texts) + 1 - len(raws))
+    others = [raw for k, raw in enumerate(raws) if k not in texts and raw]
+    quoted = bool(others) and all(raw.startswith('"') for raw in others)
+    for at, text in texts.items():
+        if raws[at].startswith('"') or separator in text or '"' in text or (
+                not raws[at] and quoted):
+            text = '"' + text.replace('"', '""') + '"'
+        raws[at] = text
     return separator.join(raws) + row.end
 
 

@@ -24,9 +24,10 @@ from gradcli.homework.marking.marks import (
     feedback,
 )
 from gradcli.homework.marking.review import Review
+from gradcli.homework.reports.feedback import FOLDER, MARKDOWN, Pages, comment
 from gradcli.homework.reports.items import Stats
 from gradcli.homework.reports.lms import fill
-from gradcli.homework.sheets.cells import cell, code, file_stems, number, plain, prose
+from gradcli.homework.sheets.cells import cell, file_stems, number
 from gradcli.render.machine import dump
 from gradcli.render.numbers import visible
 
@@ -82,51 +83,6 @@ class Gradebook:
 def title(problem: str, raw: bool = False) -> str:
     """Return the head of a problem's column: its id, distinct from the columns before."""
     return cell(f"problem {problem}" if problem in COLUMNS else problem, raw)
-
-
-# --------------------------------------------------------------------------------------------------
-# feedback/<student>.md: what a student gets to read, in Markdown.
-
-def page(sheet: Sheet, marks: Marks, level: str) -> str:
-    """Return the text for one student."""
-    lines = [f"# {plain(sheet.title or sheet.id)}", "",
-             f"Student: {plain(marks.student.name)} ({code(marks.student.id)})", ""]
-    if marks.status == MISSING:
-        lines += ["Nothing was handed in.", ""]
-    lines.append(f"Score: {number(marks.score)} of {number(marks.maximum)}")
-    if marks.late_penalty:
-        lines[-1] += f" ({number(marks.raw)} less {number(marks.late_penalty)} for being late)"
-    if marks.status != MISSING:
-        for problem, result in zip(sheet.problems, marks.results, strict=True):
-            lines += ["", *_problem(problem, result, level)]
-    return "\n".join(lines) + "\n"
-
-
-def _problem(problem: Problem, result: Result | None, level: str) -> Iterator[str]:
-    found = feedback(problem, result, level)
-    score = number(result.score if result else 0.0)
-    yield f"## Problem {plain(problem.id)}"
-    yield ""
-    yield f"{_stopped(found.verdict.capitalize())} {score} of {number(float(problem.points))}."
-    items = []
-    if result is not None and result.answer.strip():
-        items.append(f"Your answer: {code(result.answer.strip())}")
-    if found.read_as:
-        items.append(f"Read as: {code(found.read_as)}")
-    if found.message:
-        items.append(_stopped(f"Hint: {prose(found.message)}"))
-    if found.witness:
-        items.append(_stopped(f"For example, {prose(found.witness)}"))
-    if found.comment:
-        items.append(f"Comment: {plain(found.comment)}")
-    if items:
-        yield ""
-        yield from [f"- {item}" for item in items]
-
-
-def _stopped(text: str) -> str:
-    """Return the text with a full stop."""
-    return text if text.endswith((".", "!", "?")) else f"{text}."
 
 
 # --------------------------------------------------------------------------------------------------
@@ -338,7 +294,7 @@ def summary(counts: Counter[str]) -> str:
 # All files.
 
 GRADEBOOK, REVIEW, ITEMS, JUNIT = "gradebook.csv", "review.csv", "item-analysis.csv", "junit.xml"
-FEEDBACK, GRADESCOPE = "feedback", "gradescope"
+FEEDBACK, GRADESCOPE = FOLDER, "gradescope"
 ALL = (GRADEBOOK, REVIEW, FEEDBACK, ITEMS, GRADESCOPE, JUNIT)
 USUAL = (GRADEBOOK, REVIEW, FEEDBACK, ITEMS, JUNIT)
 
@@ -350,22 +306,26 @@ class OutputSummary:
     rows: the number of rows of review.csv that they are.
     exports: files of learning management systems, filled in.
     stats: the counts of the class.
+    unnumbered: students who have no place in the archive for Moodle.
     """
 
-    __slots__ = ("exports", "rows", "stats", "waiting")
+    __slots__ = ("exports", "rows", "stats", "unnumbered", "waiting")
 
-    def __init__(self, stats: Stats, review: Review | None, exports: list[FilledExport]) -> None:
+    def __init__(self, stats: Stats, review: Review | None, exports: list[FilledExport],
+                 unnumbered: list[str]) -> None:
         self.stats = stats
         self.waiting = 0 if review is None else review.count
         self.rows = 0 if review is None else review.waiting
         self.exports = exports
+        self.unnumbered = unnumbered
 
 
 def write_outputs(folder: OutputFolder, sheet: Sheet, students: Sequence[Student],
                   results: Iterable[Result], *, files: Iterable[str] = USUAL,
                   overrides: Overrides | None = None, level: str = "hint",
                   raw: bool = False, templates: Iterable[str] = (), column: str | None = None,
-                  visibility: str = "visible") -> OutputSummary:
+                  visibility: str = "visible", pages: Iterable[str] = (MARKDOWN,),
+                  comments: bool = False) -> OutputSummary:
     """Write the files of a run, and return a summary.
 
     students: everybody, those of the roster who handed nothing in too.
@@ -377,20 +337,24 @@ def write_outputs(folder: OutputFolder, sheet: Sheet, students: Sequence[Student
     templates: exports of Canvas and Moodle to fill.
     column: the title of the column to fill in them.
     visibility: of Gradescope's tests.
+    pages: the kinds of pages for students.
+    comments: whether worksheets of Moodle get what the pages say, too.
 
     Raises E0745 for a template before anything is written, E0748 for a file that cannot be written.
     """
     templates, files = list(templates), {*files}
+    numbers: dict[str, str] = {}
     for path in templates:      # while there is nothing half done
-        fill(path, sheet, (), column)
+        numbers.update(fill(path, sheet, [(one, None) for one in students], column).numbers)
     # Gradescope looks for the results of its one student in one place.
     alone = sum([student.handed_in for student in students]) <= 1
     stems = file_stems([student.id for student in students])
     scores: list[tuple[Student, float | None]] = []
+    said: dict[str, str] = {}
     stats = Stats(sheet)
     review = None
     with ExitStack() as stack:
-        writers: list[Gradebook | Review | Junit] = []
+        writers: list[Gradebook | Review | Junit | Pages] = []
         if GRADEBOOK in files:
             writers.append(Gradebook(stack.enter_context(folder.open(GRADEBOOK)), sheet, raw))
         if REVIEW in files:
@@ -398,28 +362,30 @@ def write_outputs(folder: OutputFolder, sheet: Sheet, students: Sequence[Student
             writers.append(review)
         if JUNIT in files:
             writers.append(Junit(stack.enter_context(folder.open(JUNIT)), sheet))
+        drawn = Pages(folder, sheet, level, pages if FEEDBACK in files and level != NONE else (),
+                      stems, numbers, stack)
+        writers.append(drawn)
         for marks in class_marks(sheet, students, results, sheet.late):
             stats.add(marks)
             for writer in writers:
                 writer.add(marks)
-            if FEEDBACK in files and level != NONE:
-                folder.write(f"{FEEDBACK}/{stems[marks.student.id]}.md",
-                             page(sheet, marks, level))
             if GRADESCOPE in files and marks.status != MISSING:
                 below = "" if alone else f"/{stems[marks.student.id]}"
                 folder.write(f"{GRADESCOPE}{below}/results.json",
                              results_json(sheet, marks, level, visibility))
             if templates:
                 scores.append((marks.student, None if marks.status == MISSING else marks.score))
+                if comments and level != NONE and marks.status != MISSING:
+                    said[marks.student.id] = comment(sheet, marks, level)
         for writer in writers:
             if isinstance(writer, Junit | Review):
                 writer.finish()
         if ITEMS in files:
             stats.items.write(stack.enter_context(folder.open(ITEMS)), raw)
-        exports = [fill(path, sheet, scores, column) for path in templates]
+        exports = [fill(path, sheet, scores, column, said) for path in templates]
         for name, filled in zip(_export_names(exports), exports, strict=True):
             folder.write(name, filled.text)
-    return OutputSummary(stats, review, exports)
+    return OutputSummary(stats, review, exports, drawn.unnumbered)
 
 
 def _export_names(exports: Iterable[FilledExport]) -> list[str]:

@@ -13,6 +13,8 @@ from gradcli.ops import lookup
 from gradcli.ops.text import ATOM, LATEX, MULTIPLIED, Text
 from gradcli.questions.steps.text import Notation, applied, name
 from gradcli.render import latex
+from gradcli.render.layouts.homework import asked
+from gradcli.render.page import Code as Shown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,13 +31,16 @@ NEAR, DOT = re.compile(r"(?<=\d) \\cdot (?=[a-z\\(](?!frac))"), re.compile(
     r"(?<!\d) \\cdot (?![\d-])")
 
 
+ASKED = ("kind", "order", "function", "direction", "at")
+
+
 class Typesetter:
     """The formulas of a sheet's problems; "" for what cannot be read."""
 
     __slots__ = ("_readings", "answer")
 
     def __init__(self) -> None:
-        self._readings: dict[str, tuple[ProblemNames, Reading] | None] = {}
+        self._readings: dict[str, tuple[ProblemNames, Reading, tuple[str, ...]] | None] = {}
         # A class gives the same answers again and again.
         self.answer = lru_cache(10_000)(self._answer)
 
@@ -43,6 +48,14 @@ class Typesetter:
         """Return the function of a problem in LaTeX."""
         known = self._known(problem)
         return "" if known is None else _drawn(known[1])
+
+    def question(self, problem: Problem) -> tuple[str, ...]:
+        """Return what is asked: words, and the function."""
+        known = self._known(problem)
+        text = asked({**{key: getattr(problem, key) for key in ASKED},
+                      "wrt": known[2] if known else problem.wrt})
+        before, _, after = text.partition(problem.function)
+        return before, Shown(problem.function, self.function(problem)), after
 
     def _answer(self, problem: Problem, read_as: str) -> str:
         """Return an answer in LaTeX. read_as: its text as a check wrote it."""
@@ -54,11 +67,11 @@ class Typesetter:
         except GradcliError:
             return ""
 
-    def _known(self, problem: Problem) -> tuple[ProblemNames, Reading] | None:
+    def _known(self, problem: Problem) -> tuple[ProblemNames, Reading, tuple[str, ...]] | None:
         if problem.id not in self._readings:
             try:
                 found = derive(problem)
-                self._readings[problem.id] = found.names, found.reading
+                self._readings[problem.id] = found.names, found.reading, found.wrt
             except GradcliError:
                 self._readings[problem.id] = None
         return self._readings[problem.id]
@@ -86,7 +99,9 @@ def formula(code: Code) -> str:
                 continue
             op = lookup(argument[0] if opcode == c.CALL else argument)
             assert op is not None, argument
-            stack.append(applied(op, [_array(one) for one in operands], {}))
+            made = applied(op, [_array(one) for one in operands], {})
+            # -ax is no (-a)x.
+            stack.append(made if opcode != c.UNARY else Notation(made.text, made.tex, MULTIPLIED))
     return DOT.sub(r"\\,", NEAR.sub(" ", _array(stack[-1]).tex))
 
 
