@@ -45,7 +45,7 @@ th, td { text-align: left; vertical-align: top; padding: .28em .7em .28em 0;
   border-bottom: 1px solid #ddd; }
 thead th { border-bottom: 2px solid #888; overflow-wrap: normal; }
 tbody th { font-weight: 600; }
-.n { text-align: right; font-variant-numeric: tabular-nums; }
+.n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 .bad { color: #a32117; }
 .good { color: #1f6b25; }
 code { font: .92em "DejaVu Sans Mono", Consolas, Menlo, monospace; background: #f4f4f4;
