@@ -224,7 +224,8 @@ def _check(prepared: PreparedProblem, text: str, result: dict[str, Any], end: fl
         result["message"] = f"{result['message']}; {step}"
     else:
         unsure = unsure or step
-    if not unsure and result["verdict"] == "wrong" and (reading.conditions or answered.unknown):
+    if not unsure and result["verdict"] == "wrong" and (
+            reading.conditions or answered.unknown or "10" in text):
         unsure = doubt(trial, result)
     if unsure:
         _leave(result, unsure)

@@ -28,7 +28,7 @@ def problems(name: str) -> list[tuple[dict[str, Any], list[tuple[str, str]]]]:
     return found
 
 
-@pytest.mark.parametrize("name", ["readings.txt"])
+@pytest.mark.parametrize("name", ["readings.txt", "readings_kept.txt"])
 def test_answers_are_read_as_a_person_reads_them(name: str) -> None:
     unread, others, count = [], [], 0
     for fields, answers in problems(name):

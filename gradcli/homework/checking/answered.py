@@ -141,9 +141,10 @@ def arranged(tree: Tree, labels: Sequence[str], reference: Reference) -> Tree:
 
     Of a Hessian, one mixed derivative stands for both.
     """
-    if isinstance(tree, int) or len(tree) != len(labels):
+    items = [tree] if isinstance(tree, int) else tree       # f_x = f_y = 1
+    if len(items) != len(labels):
         return tree
-    found = _by_variables(labels, tree, reference)
+    found = _by_variables(labels, items, reference)
     wrt = reference.wrt
     if found is None:
         return tree

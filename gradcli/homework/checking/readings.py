@@ -10,7 +10,7 @@ from gradcli.homework.checking.built import CONSTANTS
 from gradcli.homework.checking.judge import is_right
 from gradcli.homework.checking.prepared import PreparedProblem, names
 from gradcli.lang.paper.answer import read, understood
-from gradcli.lang.paper.names import ProblemNames
+from gradcli.lang.paper.names import INTEGRATION_CONSTANT, ProblemNames
 from gradcli.lang.syntax.code import LIST
 
 TYPE_CHECKING = False
@@ -193,6 +193,12 @@ def doubt(trial: Trial, result: dict[str, Any]) -> str:
     if reading.conditions and result["points"]["agree"]:
         return (f"right at some points, and `{reading.conditions[0]}` stands beside it, which was"
                 " not looked at")
+    meant = [("its x is a sign of a product, as in 3 x 10^2", _times_ten(reading.text))]
+    if INTEGRATION_CONSTANT in trial.answered.unknown:
+        meant.append(("C is c", reading.text.replace("C", "c")))
+    for what, text in meant:
+        if text != reading.text and _is_right(trial, text):
+            return f"right if {what}"
     if not trial.answered.unknown:
         return ""
     if prepared.single and prepared.reference.shape:
@@ -200,12 +206,15 @@ def doubt(trial: Trial, result: dict[str, Any]) -> str:
     from gradcli.lang.paper.notations import unit_begin
 
     at = unit_begin(reading.text, prepared.reference.names)
+    return f"right but for `{reading.text[at:].strip()}`, which may be a unit" if _is_right(
+        trial, reading.text[:at]) else ""
+
+
+def _is_right(trial: Trial, text: str) -> bool:
     try:
-        alone = read(reading.text[:at], prepared.reference.names)
+        return is_right(trial.prepared, read(text, trial.prepared.reference.names), trial.deadline)
     except GradcliError:
-        return ""
-    return f"right but for `{reading.text[at:].strip()}`, which may be a unit" if is_right(
-        prepared, alone, trial.deadline) else ""
+        return False
 
 
 def _refuse_unit(reading: Reading, prepared: PreparedProblem) -> None:

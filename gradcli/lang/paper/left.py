@@ -289,7 +289,7 @@ def _is_name(text: str, names: ProblemNames) -> bool:
         return False
     while text[at:at + 1] == "'":
         at += 1
-    if text[at:at + 2] in ("^(", "^{"):
+    if text[at:at + 2] in ("^(", "^{") and text[at - 1] not in CONSTANTS:   # e² is a power
         at = _group(text, at + 1, "(){}'")
     return at > 0 and (at == len(text) or _group(text, at, "(),.-/{}[]") == len(text))
 
@@ -404,7 +404,7 @@ def _claim(text: str, names: ProblemNames) -> Claim | None:
         return Claim(of or "", len(by), by, _points(at) if of else (),
                      operand="" if of else at or "")
     whole = PRIMES.fullmatch(text)
-    if whole is not None:
+    if whole is not None and not (whole["order"] and whole["of"] in CONSTANTS):
         primes = whole["primes"] or whole["order"]
         return Claim(whole["of"], int(primes) if primes.isdecimal() else len(primes), None,
                      _points(whole["at"]))

@@ -194,7 +194,7 @@ SIGNS = {
     "infty": "∞", "forall": "∀", "R": "ℝ", "setminus": "∖", "backslash": "∖", "cup": "∪",
     "approx": "≈", "pi": "π", "mid": "|", "colon": ":",
     **dict.fromkeys(("quad", "qquad", "left", "right", ",", ";", ":", "!", " ", "(", ")", "[", "]",
-                     "displaystyle", "enspace"), " "),
+                     "displaystyle", "enspace", "frac", "tfrac", "dfrac"), " "),
 }
 COMMAND = re.compile(r"\\(?:text|textrm|textit|mathrm|mbox|mathbb|mathbf|operatorname)\s*"
                      r"\{([^{}]*)\}|\\([A-Za-z]+|.)|\$")
@@ -218,6 +218,7 @@ CONDITIONS = [
     r"(?:∀\s*|(?:for\s+|für\s+|pour\s+|för\s+)?(?:all|any|every|each|alle|alla|tout)\s+)"
     r"(?:real\s+|reelle\s+)?(?:[A-Za-zθ]|numbers?|reals?|values?(?:\s+of\s+[a-z])?)"
     r"(?:\s*(?:∈|in)\s*\S+)?",
+    r"(?:[A-Za-zθ]\s+(?:is\s+)?)?in\s+radians?",
     r"[A-Za-zθ]\s+(?:is\s+)?(?:real|reell|nonzero|positive|negative|any\s+real(?:\s+number)?)",
     rf"{INTERVAL}(?:\s*[∪U]\s*{INTERVAL})*",
 ]
@@ -226,8 +227,8 @@ RULES = (r"(?:(?:product|chain|quotient|power|sum|difference|constant|log|expone
          r"|power))?[\s-]+rules?|(?:implicit|logarithmic)\s+differentiation"
          r"|(?:produkt|ketten|quotienten|potenz|summen)regel|(?:produkt|kedje|kvot)regeln"
          r"|règle\s+(?:du\s+produit|du\s+quotient|de\s+la\s+chaîne))")
-METHOD = rf"(?:(?:by|using|with|from|via|applying|use|after|nach|mit|par|enligt|med)\s+)?" \
-         rf"(?:(?:the|der|la|implicit)\s+)?{RULES}"
+METHOD = (rf"(?:(?:because\s+of|due\s+to|by|using|with|from|via|applying|use|after|nach|mit|par"
+          rf"|enligt|med)\s+)?(?:(?:the|der|la|implicit)\s+)?{RULES}")
 DIGITS = (r"(?:(?:correct|rounded|accurate|exact|gerundet)\s+)?(?:(?:to|auf)\s+)?(?:\d+|one|two"
           r"|three|four)\s*(?:d\.?\s?p\.?|s\.?\s?f\.?|sig\.?\s*(?:fig|dig)s?\.?"
           r"|significant\s+(?:figures?|digits?)|decimals?(?:\s+places?)?|places"
@@ -241,7 +242,7 @@ CONDITION = re.compile(rf"(?:({INTRODUCED})\s+)?({'|'.join(CONDITIONS)})")
 REMARK = re.compile(rf"{METHOD}|({DIGITS})")
 BRACKETED = re.compile(rf"(?:{WORDS})")
 STARTS = re.compile(
-    r"[,;]\s*|\s(?=\s*[(\[])|(?<=[\w)\]])(?=[(\[])|\s(?://|#)\s+(?=[A-Za-z]{3})|\s+(?=[^\W\d]|∀|\])"
+    r"[,;]\s*|\s(?=\s*[(\[])|(?<=[\w)\]])(?=[(\[])|\s(?://|#|[-–—])\s+(?=[A-Za-z]{3})|\s+(?=[^\W\d]|∀|\])"
     r"|(?<=\d)\s*(?=to\s)")
 BEFORE = re.compile(
     rf"\s*(?:(?:{METHOD})\s*(?:[,:]|\bwe\s+get\b|\bis\b)?|(?:so|thus|hence|therefore|also|daher"
@@ -260,7 +261,8 @@ def _seen(text: str) -> str:
             return inside.rjust(found.end(1) - found.start()) + " "
         if found.group() == "$":
             return " "
-        return SIGNS.get(found[2], found.group()).rjust(len(found.group()))
+        shown = found[2] if found[2] in SCHOOL else found.group()
+        return SIGNS.get(found[2], shown).rjust(len(found.group()))
     return COMMAND.sub(shown, text) if "\\" in text or "$" in text else text
 
 
@@ -268,7 +270,8 @@ def _without_remarks(text: str, names: ProblemNames) -> tuple[str, list[str]]:
     """Return the text with blanks for what stands beside the formula, and the conditions there."""
     conditions: list[str] = []
     seen = _seen(text)
-    if REMARK.fullmatch(seen.strip(" .,:").lower()):
+    bare = seen.strip(" .,:")
+    if REMARK.fullmatch(bare.lower()) and not _are_names(bare, names):
         return " " * len(text), conditions
     for _ in range(MOST):
         found = _last_remark(seen, names)
@@ -313,7 +316,7 @@ def _last_remark(seen: str, names: ProblemNames) -> tuple[int, bool] | None:
         found = REMARK.fullmatch(part.lower())
         if found and (apart or not found[1] or part[0].isalpha()) and not _are_names(part, names):
             return begin, False
-        found = CONDITION.fullmatch(part)
+        found = CONDITION.fullmatch(part) if start.group().strip() not in tuple("-–—") else None
         if found and _is_condition(found[2]) and _is_balanced(seen[:begin]):
             if apart or found[1]:
                 return begin, True

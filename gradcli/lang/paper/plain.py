@@ -23,7 +23,7 @@ SIGNS = {
     **dict.fromkeys("❨❪⟮⦅", "("), **dict.fromkeys("❩❫⟯⦆", ")"), **dict.fromkeys("❲⟦〔", "["),
     **dict.fromkeys("❳⟧〕", "]"), "❴": "{", "❵": "}", **dict.fromkeys("ˆ⌃∧", "^"),
     **dict.fromkeys("′’‘´ʹʼ＇", "'"), **dict.fromkeys("″“”", "''"),
-    "‴": "'''", "∆": "Δ", "î": "i", "ĵ": "j", "ê": "e",
+    "‴": "'''", "∆": "Δ", "Π": "π", "î": "i", "ĵ": "j", "ê": "e",
     # Blanks; marks that cannot be seen; an arrow or hat over a vector.
     **dict.fromkeys("\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009"
                     "\u200a\u202f\u205f\u3000\u2028\u2029\x85", " "),
