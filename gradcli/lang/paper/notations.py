@@ -248,7 +248,7 @@ BEFORE = re.compile(
     rf"\s*(?:(?:{METHOD})\s*(?:[,:]|\bwe\s+get\b|\bis\b)?|(?:so|thus|hence|therefore|also|daher"
     r"|donc)\s*[,:]?(?=\s)|(?:(?:the|my|our|final|die|la|min)\s+)*(?:answer|ans|derivative|solution"
     r"|result|ableitung|antwort|lösung|ergebnis|dérivée|réponse|svar|derivata|derivatan|tangent"
-    r"(?:\s+line)?|t(?=:))\.?\s*(?:[:=]|is\b|ist\b|est\b|är\b|(?=[:=])))\s*(?=\S)")
+    r"(?:\s+line)?|t(?=:))\.?\s*(?:[:=]|is\b|ist\b|est\b|är\b|(?=[:=])))")
 COMMENTED = re.compile(r"[A-Za-z][A-Za-z' ,.-]*")
 BARE_WORDS = frozenset((*SCHOOL, "pi", "inf", "infinity", "infty", "oo"))
 
@@ -366,7 +366,7 @@ def _are_names(text: str, names: ProblemNames) -> bool:
 def _is_balanced(text: str) -> bool:
     """Return whether no vector is open at the end of a text: <x, y>*2 has no condition."""
     return text.count("<") == text.count(">") and all(
-        text.count(opening) == text.count(closing) for opening, closing in ("()", "{}"))
+        text.count(opening) == text.count(closing) for opening, closing in ("()", "[]", "{}"))
 
 
 def _is_condition(text: str) -> bool:
