@@ -231,7 +231,6 @@ class ClassOptions(HomeworkOptions):
 class ReportOptions(ClassOptions):
     """The options of hw report."""
 
-    results: str = option("", "The folder of the results (results).", default="results")
     anonymous: bool = option(
         "--anonymous", "Leave out who it is: no names, no ids, no text as it was typed.")
     format: str | None = option(
@@ -301,7 +300,7 @@ ROWS = (
             "gradcli hw stats", "gradcli hw stats --format csv -o items.csv"),
     Command("hw report", "The class on one page: marks, problems, mistakes, who needs help.",
             ReportOptions, f"results anonymous {SHOWN}", "homework.report",
-            "gradcli hw report", "gradcli hw report results --anonymous -o class.html"),
+            "gradcli hw report", "gradcli hw report --anonymous -o class.html"),
     Command("hw export", "Write the gradebooks again, for Canvas, Moodle and Gradescope.",
             ClassOptions,
             f"results overrides feedback {BOOKS} {SUMMED} wait", "homework.export",
