@@ -244,15 +244,16 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_a_report_is_written_among_the_results_or_where_it_is_wanted(
         results: Path, tmp_path: Path) -> None:
-    status, out, err = in_process(["hw", "report", "--results", str(results)])
+    report = ["hw", "report", "--results", str(results)]
+    status, out, err = in_process(report)
     assert (status, out, err) == (0, f"{results}/report.html\n", "")
     there = (results / "report.html").read_text(encoding="utf-8")
-    assert in_process(["hw", "report", "--results", str(results), "-o", "-"]) == (0, there, "")
+    assert in_process([*report, "-o", "-"]) == (0, there, "")
     for name in ("a.html", "a.htm", "page"):
-        assert in_process(["hw", "report", "--results", str(results), "-o", str(tmp_path / name)]) == (0, "", "")
+        assert in_process([*report, "-o", str(tmp_path / name)]) == (0, "", "")
         assert (tmp_path / name).read_text(encoding="utf-8") == there
     for format in ("table", "plain", "csv", "tsv", "markdown", "json", "ndjson"):
-        status, out, err = in_process(["hw", "report", "--results", str(results), "--format", format])
+        status, out, err = in_process([*report, "--format", format])
         assert (status, err) == (0, "")
         assert out
     assert in_process(["hw", "report", "--results", str(tmp_path / "none")])[0] == 3
