@@ -131,7 +131,8 @@ def _of_several(prepared: PreparedProblem, answers: list[str], whole: dict[str, 
         return found[0]
     return {**whole, "verdict": "undecided", "read_as": " or ".join([
         one["read_as"] or "?" for one in found]), "message":
-        f"of {len(found)} answers, {count} are right: a person has to look at it"}
+        f"{count} of {len(found)} answers {'is' if count == 1 else 'are'} right: a person has to"
+        " look at it"}
 
 
 def _of_lines(prepared: PreparedProblem, lines: list[str], whole: dict[str, Any], end: float
