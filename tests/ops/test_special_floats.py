@@ -451,7 +451,8 @@ def test_no_float_raises(name: str) -> None:
     bits = [struct.unpack("<d", generator.randbytes(8))[0] for _ in range(200)]
     pool: Iterable[tuple[float, ...]] = product([*NASTY, *bits])
     if name in OF_TWO:
-        pool = [*product(NASTY, repeat=2), *zip(bits, reversed(bits), strict=True)]
+        # Every other pair: some take milliseconds.
+        pool = [*[*product(NASTY, repeat=2)][::2], *zip(bits, reversed(bits), strict=True)]
     if name == "betainc":
         pool = [*product(NASTY[::4], repeat=3), *zip(bits, reversed(bits), bits, strict=True)]
     function = getattr(floats, name)
