@@ -31,7 +31,7 @@ test-processors: $(VENV)/.installed-test    ## what prints numbers, as older pro
 
 # All tests: make test-oldest OLDEST_TESTS=tests PYTEST_ARGS="--cases 9999"
 test-oldest: $(OLDEST)/.installed   ## what calls dependencies, with the oldest that are allowed
-	$(OLDEST)/bin/pytest $(XDIST) --cases 80 $(PYTEST_ARGS) \
+	$(OLDEST)/bin/pytest $(XDIST) --cases 40 $(PYTEST_ARGS) \
 	  $(or $(OLDEST_TESTS),$$($(OLDEST)/bin/python tests/tools/selections.py))
 
 bench: $(VENV)/.installed-test      ## beside other engines (BENCH_ARGS="--peers PYTHON"), and alone
