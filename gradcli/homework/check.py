@@ -225,9 +225,11 @@ def _check(prepared: PreparedProblem, text: str, result: dict[str, Any], end: fl
         result["message"] = f"{result['message']}; {step}"
     else:
         unsure = unsure or step
-    if not unsure and result["verdict"] == "wrong" and (
-            reading.conditions or answered.unknown or "10" in text):
-        unsure = doubt(trial, result)
+    if not unsure and result["verdict"] == "wrong":
+        if prepared.single and ("..." in text or "…" in text):
+            unsure = "digits that end in dots may be cut off, or rounded"
+        elif reading.conditions or answered.unknown or "10" in text:
+            unsure = doubt(trial, result)
     if unsure:
         _leave(result, unsure)
         return

@@ -244,3 +244,28 @@ def test_no_line_of_homework_is_wider_than_the_terminal() -> None:
     for command in (["check", "x^2", "1/0"], ["check", "sin(x^2)", "2x sin x"]):
         for line in bare(on_terminal(command, COLUMNS="80")[1]).splitlines():
             assert len(line) <= 80
+
+
+@pytest.mark.parametrize("beside", [
+    "(x>0) 2x^2 (x<0)", "(x>0)*2", "[x>0] 2x^2 [x<0]", "\nx>0\n0\nx<=0", ", D = R, or 2x^2",
+    ", f'(x) ≠ 3x^2", "(do not mark)", "# wrong", "// not this"])
+def test_what_may_change_the_answer_is_no_remark(beside: str) -> None:
+    assert check("x^3", f"3x^2 {beside}")["verdict"] in ("undecided", "unreadable")
+
+
+@pytest.mark.parametrize("beside", [
+    ", x>0", "(x ≠ 0)", ", D = R \\ {0}", ", x ∈ ]0, ∞[", "where x is not 0", "# chain rule"])
+def test_a_condition_is_a_remark(beside: str) -> None:
+    assert check("x^3", f"3x^2 {beside}")["verdict"] == "correct"
+
+
+@pytest.mark.parametrize(("typed", "verdict"), [
+    ("0.667...", "correct"), ("0.666...", "undecided"), ("0.67 m", "unreadable"), ("0.7", "wrong")])
+def test_dots_and_letters_behind_a_number(typed: str, verdict: str) -> None:
+    assert check("x^2/3", typed, at={"x": 1}, kind="value")["verdict"] == verdict
+
+
+def test_all_variables_of_a_level_surface_may_be_listed() -> None:
+    at = {"x": 1, "y": 2, "z": 3}
+    found = check("x^2 + y^2 + z^2 = 14", "x + 2y + 3z = 14", kind="tangent", wrt="x,y,z", at=at)
+    assert found["verdict"] == "correct"

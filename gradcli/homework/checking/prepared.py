@@ -137,8 +137,9 @@ def _variables(reference: Reference) -> tuple[str, ...]:
             if len(free) < 2:
                 raise refused(f"a {kind.name} problem has a function, or an equation between"
                               " variables", "write a function, such as x^2")
-            others = [n for n in sorted(free) if n not in problem.wrt]
+            others = [n for n in sorted(free) if n not in problem.wrt] or sorted(free)
             problem.dependent = problem.dependent or others[-1]
+            problem.wrt = tuple([n for n in problem.wrt if n != problem.dependent])
         if not problem.dependent:
             problem.dependent = "y" if "y" in free and "y" not in problem.wrt else ""
         if not problem.dependent:

@@ -51,6 +51,11 @@ def parse(text: str, ids: Ids) -> Parsed:
     if not any(line.label for line in lines) and _in_order(lines, parsed):
         return parsed
     _collect(_split(lines, ids, parsed), parsed)
+    if lines and not parsed.answers and not any(
+            about == "unclaimed" for about, _, _ in parsed.notes):
+        # Whoever writes only words, `see the paper in your mailbox`, has something to say.
+        parsed.note("unclaimed", f"`{short(lines[-1].bare)}` belongs to no problem",
+                    lines[-1].number)
     return parsed
 
 

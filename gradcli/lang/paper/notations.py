@@ -201,7 +201,7 @@ COMMAND = re.compile(r"\\(?:text|textrm|textit|mathrm|mbox|mathbb|mathbf|operato
 
 RELATION = (r"(?:<=|>=|=<|<>|!=|=/=|=\\=|/=|[<>≤≥≠]|\s(?:is\s+not(?:\s+equal\s+to)?"
             r"|not(?:\s+equal\s+to)?|ungleich|nicht)(?=\s))")
-SIDE = r"[^<>=≠≤≥∈∉,;:!]*?[^<>=≠≤≥∈∉,;:!\s]"
+SIDE = r"[^<>=≠≤≥∈∉,;:!'’\n]*?[^<>=≠≤≥∈∉,;:!'’\s]"
 INFINITY = r"[+-]?\s*(?:∞|inf(?:inity|ty)?|oo)"
 INTERVAL = (rf"[(\[\]]\s*(?:{INFINITY}\s*[,;][^,;]{{1,20}}|[^,;()\[\]]{{1,20}}[,;]\s*{INFINITY})"
             r"\s*[)\]\[]")
@@ -214,7 +214,7 @@ CONDITIONS = [
     rf"{SIDE}\s*(?:[∈∉]|\s(?:is\s+)?in\s(?=\s*[\[(\]A-Zℝℤℕℚ]))\s*{SET}",
     rf"{SIDE}\s*(?:{RELATION}\s*{SIDE}){{1,2}}",
     r"(?:D|Df|D_f|D_\{f\}|D\(f\)|[Dd]om(?:ain)?|Definitionsbereich)\s*(?:\(f\))?\s*"
-    r"(?:[=:]|is|∈)\s*\S.*",
+    rf"(?:[=:]|is|∈)\s*(?:all\s+reals?(?:\s+numbers)?|{SET})",
     r"(?:∀\s*|(?:for\s+|für\s+|pour\s+|för\s+)?(?:all|any|every|each|alle|alla|tout)\s+)"
     r"(?:real\s+|reelle\s+)?(?:[A-Za-zθ]|numbers?|reals?|values?(?:\s+of\s+[a-z])?)"
     r"(?:\s*(?:∈|in)\s*\S+)?",
@@ -249,6 +249,8 @@ BEFORE = re.compile(
     r"|donc)\s*[,:]?(?=\s)|(?:(?:the|my|our|final|die|la|min)\s+)*(?:answer|ans|derivative|solution"
     r"|result|ableitung|antwort|lösung|ergebnis|dérivée|réponse|svar|derivata|derivatan|tangent"
     r"(?:\s+line)?|t(?=:))\.?\s*(?:[:=]|is\b|ist\b|est\b|är\b|(?=[:=])))")
+DENIED = re.compile(WORD.format(
+    "not?|wrong|incorrect|false|never|or|if|nicht|kein|falsch|faux|fel"))
 COMMENTED = re.compile(r"[A-Za-z][A-Za-z' ,.-]*")
 BARE_WORDS = frozenset((*SCHOOL, "pi", "inf", "infinity", "infty", "oo"))
 
@@ -311,7 +313,8 @@ def _last_remark(seen: str, names: ProblemNames) -> tuple[int, bool] | None:
                 return begin, False
             if "∈" in inside or not re.search("[,;]", inside):
                 part, apart = inside, True
-        elif start.group().strip() in ("//", "#") and COMMENTED.fullmatch(part):
+        elif start.group().strip() in ("//", "#") and COMMENTED.fullmatch(part) and not (
+                DENIED.search(part.lower())):
             return begin, False
         found = REMARK.fullmatch(part.lower())
         if found and (apart or not found[1] or part[0].isalpha()) and not _are_names(part, names):
@@ -369,10 +372,24 @@ def _is_balanced(text: str) -> bool:
         text.count(opening) == text.count(closing) for opening, closing in ("()", "[]", "{}"))
 
 
+def _is_whole(side: str) -> bool:
+    """Return whether no bracket of a side of a comparison is closed or opened elsewhere."""
+    depth = 0
+    for character in side:
+        depth += (character in "([{") - (character in ")]}")
+        if depth < 0:
+            return False
+    return depth == 0
+
+
 def _is_condition(text: str) -> bool:
     """Return whether the words of a condition are functions, constants and names only, so that no
-    formula of another case stands in it: -2x if x < 0.
+    formula of another case stands in it: -2x if x < 0. Nor may one stand between two conditions,
+    x>0) 2x (x<0.
     """
-    bare = re.sub(RELATION, " ", text) if re.search(r"[<>≠≤≥∈∉]|!=|/=", text) else ""
-    return all(word.lower() in BARE_WORDS or len(word) < 3 for word in re.findall(
-        r"[^\W\d_]+", bare)) and not re.search(WORD.format("or|if|ou|si"), bare)
+    sides = re.split(RELATION, text)
+    bare = " ".join(sides) if len(sides) > 1 or re.search("[∈∉]", text) else ""
+    return (len(sides) == 1 or all(map(_is_whole, sides))) and all(
+        word.lower() in BARE_WORDS or len(word) < 3
+        for word in re.findall(r"[^\W\d_]+", bare)) and not re.search(
+            WORD.format("or|if|ou|si"), bare)
