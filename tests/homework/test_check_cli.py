@@ -617,7 +617,7 @@ def test_each_answer_comes_before_the_next_question(
     assert process.wait(60) == 1
 
 
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no FIFOs")
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="Windows has no FIFOs in its file system")
 def test_a_fifo_is_a_file_that_goes_on(tmp_path: Path, home: dict[str, str | None]) -> None:
     fifo = tmp_path / "answers"
     os.mkfifo(fifo)

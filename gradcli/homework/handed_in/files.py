@@ -10,6 +10,7 @@ from __future__ import annotations
 import io
 import os
 import stat
+from contextlib import contextmanager
 
 from gradcli.base.errors import Diagnostic, GradcliError, Source
 from gradcli.homework.handed_in.owners import CANVAS_NAME, IGNORED, STEPS
@@ -23,7 +24,7 @@ from gradcli.homework.handed_in.records import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from typing import BinaryIO
     from zipfile import ZipFile, ZipInfo
 
@@ -64,11 +65,8 @@ def walk(root: str, follow: bool = False) -> tuple[list[str], list[InputNote]]:
         with os.scandir(root):
             pass
     except (OSError, ValueError) as problem:
-        reason = getattr(problem, "strerror", None) or str(problem)
-        raise GradcliError(Diagnostic(
-            "E0730", f"cannot read the folder `{root}`: {reason.lower()}",
-            source=Source("", root), span=(0, 0),
-            help="give the folder that holds the students' files")) from None
+        raise _unread("folder", root, problem,
+                      "give the folder that holds the students' files") from None
     files: list[str] = []
     notes: list[InputNote] = []
     seen = {(first.st_dev, first.st_ino)}
@@ -171,19 +169,11 @@ class Archive:
 
     def read(self, path: str, limit: int = MAX_BYTES) -> bytes:
         """Read the bytes of a member. Raises `Unreadable`."""
-        from struct import error
-        from zipfile import BadZipFile
-        from zlib import error as damaged
-
         if path in self._refused:
             raise Unreadable(self._refused[path])
         most = min(limit, self._left[0]) if self.depth else limit
-        try:
-            with self._zip.open(self._members[path]) as member:
-                data = member.read(most + 1)
-        except (BadZipFile, EOFError, NotImplementedError, OSError, RuntimeError, ValueError,
-                damaged, error):
-            raise Unreadable("damaged in the archive") from None
+        with _damage("damaged in the archive"), self._zip.open(self._members[path]) as member:
+            data = member.read(most + 1)
         if self.depth:
             self._left[0] -= min(len(data), most)
         if len(data) > most:
@@ -221,10 +211,10 @@ def _top(paths: Sequence[str], root: str) -> str:
 
 def _directory(file: BinaryIO) -> ZipFile:
     """Read the directory of an archive. Raises `Unreadable`."""
-    from struct import error, unpack_from
-    from zipfile import BadZipFile, ZipFile
+    from struct import unpack_from
+    from zipfile import ZipFile
 
-    try:
+    with _damage("a damaged zip archive"):
         size = file.seek(0, os.SEEK_END)
         file.seek(max(0, size - _TAIL))
         tail = file.read(_TAIL)
@@ -235,9 +225,24 @@ def _directory(file: BinaryIO) -> ZipFile:
                 unpack_from("<L", tail, end + 12)[0] > MAX_DIRECTORY):
             raise Unreadable("an archive of too many files")
         return ZipFile(file if isinstance(file, io.BytesIO) else file.name)
-    except (BadZipFile, EOFError, NotImplementedError, OSError, RuntimeError, ValueError, error,
-            IndexError):
-        raise Unreadable("a damaged zip archive") from None
+
+
+@contextmanager
+def _damage(what: str) -> Iterator[None]:
+    """Raise `Unreadable`, saying what it is, for all that `zipfile` raises of damaged bytes.
+
+    That is its own error and those of what it reads with, RuntimeError for a password and
+    NotImplementedError for a version, method or patch that the format has and it has not.
+    """
+    from struct import error as of_fields
+    from zipfile import BadZipFile
+    from zlib import error as of_data
+
+    try:
+        yield
+    except (BadZipFile, EOFError, IndexError, NotImplementedError, OSError, RuntimeError,
+            ValueError, of_data, of_fields):
+        raise Unreadable(what) from None
 
 
 def _member_path(entry: ZipInfo) -> str:
@@ -275,8 +280,12 @@ def open_files(root: str, follow: bool = False) -> Files:
         with open(root, "rb") as file:
             return Archive(file, root)
     except (OSError, Unreadable) as problem:
-        reason = getattr(problem, "strerror", None) or str(problem)
-        raise GradcliError(Diagnostic(
-            "E0730", f"cannot read the archive `{printable(root)}`: {reason.lower()}",
-            source=Source("", root), span=(0, 0),
-            help="unpack it, and give the folder")) from None
+        raise _unread("archive", root, problem, "unpack it, and give the folder") from None
+
+
+def _unread(what: str, root: str, problem: Exception, help: str) -> GradcliError:
+    """Return E0730 for a folder or archive of a class that cannot be read."""
+    reason = getattr(problem, "strerror", None) or str(problem)
+    return GradcliError(Diagnostic(
+        "E0730", f"cannot read the {what} `{printable(root)}`: {reason.lower()}",
+        source=Source("", root), span=(0, 0), help=help))

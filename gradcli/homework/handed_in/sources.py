@@ -285,6 +285,8 @@ _NAMED = re.compile(r"(?:.*[^0-9A-Za-z]|[A-Za-z]{1,9}?)??(\d{1,3}[a-z]?)")
 _ASSIGNED = re.compile(
     r"(?:answer|ans|problem|prob|question|task|solution|sol|part|q|p)_?(\d{1,3}[a-z]?)\s*=\s*(.*)",
     re.IGNORECASE)
+# Lines that are no answer: marks of nbgrader, what it leaves in a cell that nobody filled in,
+# imports, symbols that are declared.
 _MARKS = re.compile(
     r"#*\s*(?:BEGIN SOLUTION|END SOLUTION|YOUR (?:CODE|ANSWER) HERE|raise NotImplementedError.*"
     r"|(?:import|from)\s.*|[\w, ]+=\s*(?:\w+\.)?[sS]ymbols?\(.*)\s*")

@@ -51,8 +51,8 @@ def simplified(a: Algebra, terms: Sequence[Term], names: Mapping[str, Any]
     for term in terms:
         try:
             new = _simplified(a, term, sympy)
-        # SymPy says NotImplementedError, and others, of what it cannot do: that stays as it is.
         except (GradcliError, TypeError, ValueError, AttributeError, KeyError, NotImplementedError):
+            # SymPy raises these, the last on purpose, for what it cannot do: the term stays.
             new = term
         if new is not term and not _same(a, term, new, names):
             refused.append(f"SymPy's {Gradcli(a).texts([new], {})[0][:80]} has other values")
