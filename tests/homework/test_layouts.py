@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from folders import DATA
+from homework_layouts import measured
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -124,3 +125,40 @@ def test_marks_of_any_layout(tmp_path: Path) -> None:
             assert kind(sheet[result.problem], result) == expected, result.fields()
             count += 1
     assert count == 10 * len(LAYOUTS) >= 400
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_a_class_that_leaves_problems_empty(tmp_path: Path, seed: int) -> None:
+    """One empty problem, or a sentence between, spoils no layout."""
+    counts, odd = measured(tmp_path, 120, seed)
+    right = sum([count for (what, _), count in counts.items() if what == "right"])
+    assert right > 600
+    assert counts["right", "right"] >= 0.99 * right, odd
+    assert {place for place in counts if place[0] != place[1]} <= {
+        ("right", "review"), ("wrong", "review"), ("blank", "review")}, odd
+
+
+# Problems 1a, 1b, 1c, 2 and 3, some of which are left empty or out.
+@pytest.mark.parametrize(("text", "found", "doubt"), [
+    ("1a – 2x\n1b – 3x\n1c –\n2 –\n3 – x", {"1a": "2x", "1b": "3x", "3": "x"}, False),
+    ("1a –\n1b –\n1c –\n2 – 2x\n3 –", {"2": "2x"}, False),
+    ("1a -\n1b - 3x\n1c - 1\n2 - 2x\n3 -", {"1b": "3x", "1c": "1", "2": "2x"}, False),
+    ("1a 2x\n1b\n1c 1\n2\n3 5x", {"1a": "2x", "1c": "1", "3": "5x"}, False),
+    ("1a | 2x\n1b |\n1c | 1\n2 |\n3 | x", {"1a": "2x", "1c": "1", "3": "x"}, False),
+    ("1a, 2x\n1b,\n1c, 1\n2,\n3, x", {"1a": "2x", "1c": "1", "3": "x"}, False),
+    ("1a\t2x\n1b\n1c\t1\n2\n3\tx", {"1a": "2x", "1c": "1", "3": "x"}, True),
+    ("1a\n2x\n1b\n1c\n1/x\n2\n3\nx", {"1a": "2x", "1c": "1/x", "3": "x"}, False),
+    ("1a\n2x\n2\nx^2\n3\nx", {"1a": "2x", "2": "x^2", "3": "x"}, True),
+    ("1a – 2x\n2 – x^2\n3 – x", {"1a": "2x", "2": "x^2", "3": "x"}, True),
+    ("(1a) 2x\n(1b) x\n2 x^2\n3", {"1a": "2x", "1b": "x", "2": "x^2"}, True),
+    ("（1a）2x\n（1b）(1 - x)\n（2）\n（3）x", {"1a": "2x", "1b": "(1 - x)", "3": "x"}, False),
+    ("1a: 2x\n1b: x +\n2 - x\n3: x", {"1a": "2x", "1b": "x + 2 - x", "3": "x"}, True),
+    ("1a\n1b\n1c\n2\n3", {}, True),
+    ("1a: 2x\n3: x\nThanks!\nAnn", {"1a": "2x", "3": "x"}, False),
+    ("1a: 2x\n3:\nBest,\nAnn Lee", {"1a": "2x"}, False),
+    ("1a: 2x\n3:\nThanks, and ignore problem 1", {"1a": "2x", "3": "Thanks, and ignore problem 1"},
+     False)])
+def test_problems_left_empty(text: str, found: dict[str, str], doubt: bool) -> None:
+    parsed = parse(text, Ids(IDS))
+    assert {id: answer for id, (answer, _) in parsed.answers.items() if answer} == found
+    assert any(note[0] in DOUBTS for note in parsed.notes) == doubt

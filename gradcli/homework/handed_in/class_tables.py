@@ -12,7 +12,6 @@ from gradcli.base.errors import Diagnostic, GradcliError, Source
 from gradcli.homework.handed_in.attempts import Attempt
 from gradcli.homework.handed_in.class_answers import ClassAnswers
 from gradcli.homework.handed_in.labels import Ids, fold
-from gradcli.homework.handed_in.layouts import is_no_answer
 from gradcli.homework.handed_in.records import (
     CANVAS,
     Student,
@@ -24,6 +23,7 @@ from gradcli.homework.handed_in.records import (
 )
 from gradcli.homework.handed_in.roster import TITLES, described
 from gradcli.homework.handed_in.texts import JsonObject, typed
+from gradcli.homework.handed_in.words import is_no_answer
 from gradcli.homework.sheets.cells import (
     STUDENT,
     columns,

@@ -147,7 +147,8 @@ class Ids:
         if signs == "=" and not (found["word"] or re.fullmatch(r"[\w.-]+", found["id"])):
             return None
         if signs and (signs[0] not in f"{DASHES};,|" or signs[-1] == ">"):
-            tight = bracket and len(signs) == 1 and head[at:at + 1].strip() and not closed
+            tight = (bracket and bracket == text[found.start("bracket")] and len(signs) == 1
+                     and head[at:at + 1].strip() and not closed)
             return Label(key, id, rest, WEAK if tight and not several else SIGN, signs[0])
         blank = [not head[k:k + 1].strip() for k in (behind.start(), at)]
         if not signs and not blank[0] and not closed:
@@ -156,7 +157,7 @@ class Ids:
                 signs == "|" and rest.count("|") % 2)):
             signs, rest = "", text[behind.start():].strip()     # 1a -2x, 1a |x|
         elif signs and not several and not set_off and not (
-                rest and blank[1] and (blank[0] or signs in (",", ";"))):
+                blank[1] and (blank[0] or not rest or signs in (",", ";"))):
             return None     # 2-x
         elif not signs and rest[:1] in [*"+-*/^=·×−,;|)]}!'"] and not set_off:
             return None
@@ -221,7 +222,7 @@ class Ids:
 # What may stand behind an id.
 _BEHIND = re.compile(
     r" *+\\?\.?[)\]}](?:\.(?=\s|\Z)| *+:(?!=))?| *+\.? *+:+| *+(?:->|=>|[→⇒⟶⟹↦])| *+=(?!=)|"
-    r"\\?\.(?=\s|\Z)| *+\t|、| *+(?:[-–—−]{1,3}|~)(?!>)| *+[;|]|,(?= )|>|")
+    r"\\?\.(?=\s|\Z)| *+\t|、| *+(?:[-–—−]{1,3}|~)(?!>)| *+[;|]|,(?=\s|\Z)|>|")
 
 
 def _pattern(spelled: Iterable[str]) -> re.Pattern[str]:

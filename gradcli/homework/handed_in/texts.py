@@ -7,9 +7,9 @@ import json
 import re
 
 from gradcli.base.errors import GradcliError, Source
-from gradcli.homework.handed_in.layouts import is_no_answer
 from gradcli.homework.handed_in.layouts import parse as parse
 from gradcli.homework.handed_in.records import ClassTable, Parsed, Unreadable, short
+from gradcli.homework.handed_in.words import is_no_answer
 from gradcli.homework.sheets.cells import STUDENT, columns, delimiter, fitted, records
 
 TYPE_CHECKING = False
