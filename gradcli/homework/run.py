@@ -26,14 +26,24 @@ from gradcli.homework.marking.earlier import (
     load_valid,
     manifest,
     read_manifest,
+    renamed,
     save,
     text_hash,
 )
 from gradcli.homework.marking.marks import automatic, changed, counted, overridden, result
-from gradcli.homework.marking.overrides import GONE, add_from_results, joined_overrides
+from gradcli.homework.marking.override_rows import add_from_results, joined_overrides
+from gradcli.homework.marking.overrides import GONE
 from gradcli.homework.marking.results import blank, in_order, line, read_results
 from gradcli.homework.reports.lms import fill
-from gradcli.homework.reports.outputs import GRADESCOPE, NOTES, REVIEW, USUAL, Notes, write_outputs
+from gradcli.homework.reports.outputs import (
+    DECISIONS,
+    GRADESCOPE,
+    NOTES,
+    REVIEW,
+    USUAL,
+    Notes,
+    write_outputs,
+)
 from gradcli.homework.sheets.cells import number
 
 TYPE_CHECKING = False
@@ -222,13 +232,14 @@ class RunResults:
         found = self._journal.find(*place) or self._earlier.find(*place)
         if found is not None:
             counted(self._sheet[answer.problem], found)
-            found.doubt = answer.doubt
+            found.doubt, found.beside = answer.doubt, answer.beside
         return found
 
     def _note(self, outcomes: list[tuple[Answer, dict[str, Any]]]) -> None:
         for answer, outcome in outcomes:
             one = result(self._sheet, self._sheet[answer.problem], answer.student, answer.answer,
-                         outcome, self._seed, answer.file, answer.line, answer.doubt)
+                         outcome, self._seed, answer.file, answer.line, answer.doubt,
+                         answer.beside)
             self._journal.append(answer.student, answer.problem, line(one))
         self._journal.flush()
         self.checked += len(outcomes)
@@ -253,7 +264,7 @@ class RunResults:
                     yield result(
                         self._sheet, problem, student.id, answer.answer,
                         executors.unchecked("unreadable", answer.fault), self._seed, answer.file,
-                        answer.line, answer.doubt), None
+                        answer.line, answer.doubt, answer.beside), None
                 elif answer.answer.strip():
                     old = self._old(answer)
                     assert old is not None
@@ -274,7 +285,11 @@ def _marked(found: Iterable[tuple[Result, str | None]],
     for said in overrides.gone:
         notes.add([InputNote("override", f"problem {said.problem}: {GONE}: {_given(said)} counts"
                              " nothing; see review.csv", student=said.student)])
-    some = bool(overrides or overrides.several)
+    for said in overrides.restored:
+        notes.add([InputNote("kept", f"problem {said.problem}: {_given(said)} is in review.csv"
+                             " again, from which its row was taken: empty its cells to take it"
+                             " back", student=said.student)])
+    some = bool(overrides or overrides.several or overrides.before)
     for one, text in found:
         if some:
             if decide(one, overrides):
@@ -361,13 +376,14 @@ def read_decisions(options: RunOptions, out: OutputFolder, sheet: Sheet,
                    ) -> tuple[Overrides, dict[str, str]]:
     """Return the overrides of the files that have some, and a hash of each file.
 
-    Where somebody has taken review.csv away, what it said stands in the results.
+    Rows that somebody took out of review.csv since the last run count all the same.
     """
     read = {path: file_hash(path) for path in override_files(options.overrides, out.path)}
-    found = joined_overrides(read, sheet, [s.id for s in students])
-    before = os.path.join(out.path, RESULTS)
-    if os.path.join(out.path, REVIEW) not in read and os.path.exists(before):
-        add_from_results(found, before, sheet, [s.id for s in students])
+    last = os.path.join(out.path, DECISIONS)
+    now = renamed(out.path, sheet)
+    found = joined_overrides(read, sheet, [student.id for student in students], now,
+                             last if os.path.isfile(last) else None)
+    add_from_results(found, os.path.join(out.path, RESULTS), now)
     return found, read
 
 
@@ -393,11 +409,12 @@ def export(saved: SavedRun, out: OutputFolder, options: RunOptions) -> OutputSum
     """
     with out.alone(options.wait):
         overrides, read = read_decisions(options, out, saved.sheet, saved.students)
+        decided = read or os.path.isfile(os.path.join(out.path, DECISIONS))
         with out.together(MANIFEST):
             with out.open(RESULTS) as stream:
                 written = _outputs(out, saved.sheet, saved.students,
-                                   _results(saved, overrides if read else None, stream), overrides,
-                                   options)
+                                   _results(saved, overrides if decided else None, stream),
+                                   overrides, options)
             refuse_changed(read, out)
     return written
 

@@ -18,7 +18,8 @@ from hypothesis import strategies as st
 from gradcli.base.errors import GradcliError, Source
 from gradcli.homework.handed_in.records import Student
 from gradcli.homework.marking import marks, results
-from gradcli.homework.marking.overrides import Override, Reader, _places, read_overrides
+from gradcli.homework.marking.override_rows import Reader, _places, read_overrides
+from gradcli.homework.marking.overrides import Override
 from gradcli.homework.marking.review import Review
 from gradcli.homework.reports.items import Stats, spread
 from gradcli.homework.reports.outputs import COLUMNS, Gradebook, title

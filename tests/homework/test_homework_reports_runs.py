@@ -26,7 +26,8 @@ from gradcli.homework.marking.earlier import (
     text_hash,
 )
 from gradcli.homework.marking.output_folder import OutputFolder
-from gradcli.homework.marking.overrides import Override, read_overrides
+from gradcli.homework.marking.override_rows import read_overrides
+from gradcli.homework.marking.overrides import Override
 from gradcli.homework.marking.results import Result
 from gradcli.homework.reports import outputs
 from gradcli.homework.sheets import formats
@@ -232,8 +233,8 @@ def test_all_files_of_a_run(tmp_path: Path) -> None:
         OutputFolder(str(out)), SHEET, students, found, files=outputs.ALL,
         templates=[str(template), str(template)])
     assert sorted(str(p.relative_to(out)) for p in out.rglob("*") if p.is_file()) == sorted([
-        "gradebook.csv", "review.csv", "item-analysis.csv", "junit.xml", "gradebook-canvas.csv",
-        "gradebook-canvas-2.csv",
+        "gradebook.csv", "review.csv", "decisions.csv", "item-analysis.csv", "junit.xml",
+        "gradebook-canvas.csv", "gradebook-canvas-2.csv",
         *[f"feedback/{p.name}" for p in (out / "feedback").iterdir()],
         *[f"gradescope/{p.name}/results.json" for p in (out / "gradescope").iterdir()]])
     assert len(list((out / "feedback").iterdir())) == 4

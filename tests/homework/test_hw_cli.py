@@ -29,8 +29,9 @@ from gradcli.cli.options import homework as homework_rows
 from gradcli.homework.marking.review import COLUMNS
 from gradcli.homework.sheets.cells import cell
 
-FILES = {"gradebook.csv", "review.csv", "item-analysis.csv", "junit.xml", "results.ndjson",
-         "manifest.json", "feedback", "notes.csv", "students.ndjson", "sheet.toml", "run.json"}
+FILES = {"gradebook.csv", "review.csv", "decisions.csv", "item-analysis.csv", "junit.xml",
+         "results.ndjson", "manifest.json", "feedback", "notes.csv", "students.ndjson",
+         "sheet.toml", "run.json"}
 
 
 @pytest.fixture
@@ -656,7 +657,8 @@ def test_export_tells_what_it_wrote(of: Class) -> None:
         assert "2 marks in the column" in out
         assert "percent" not in out
         assert "mistakes" not in out
-    assert of.hw("export", "--format", "csv")[1].startswith("file,files\nfeedback,")
+    assert of.hw("export", "--format", "csv")[1].startswith(
+        "file,files\ndecisions.csv,1\nfeedback,")
     assert of.hw("export", "-q")[1] == ""
 
 

@@ -115,7 +115,7 @@ def test_a_number_of_another_student_is_not_taken(of: Class) -> None:
     row.update(student_id="ann", override_score="0.5")
     write_list(of.folder / "results", [row])
     of.run()
-    assert (scores(of)["0007"], scores(of)["ann"]) == ("0", "0.5")
+    assert (scores(of)["0007"], scores(of)["ann"]) == ("1.25", "0.5")     # whose row was taken out
 
 
 # --- new answers, students and sheets -----------------------------------------------------------
@@ -182,6 +182,7 @@ def test_a_list_that_is_taken_away_takes_nothing_back(of: Class) -> None:
         of.run() if command == "run" else of.hw("export", "-q")
         assert scores(of)["di"] == "1.5"
     (of.folder / "results" / "review.csv").unlink()
+    (of.folder / "results" / "decisions.csv").unlink()
     (of.folder / "results" / "results.ndjson").write_text("{")      # then there is nothing left
     assert of.run()["answers"]["review"] == 1
 
@@ -224,7 +225,11 @@ def test_equal_answers_are_one_row(of: Class) -> None:
     of.hand_in("e5", ["2x sin(", "", ""])                   # and somebody who comes later
     of.run()
     assert [scores(of)[name] for name in ("e1", "e2", "e3", "e5")] == ["2", "1.25", "1.25", "1.25"]
-    row = next(row for row in read_list(of.folder / "results") if row["override_score"])
+    # What a row for several said of an answer that has changed stays as well, and waits.
+    rows = read_list(of.folder / "results")
+    assert [(row["reason"], row["override_score"]) for row in rows
+            if row["student_id"] == "e1"] == [("answer changed", ""), ("earlier answer", "1.25")]
+    row, = [row for row in rows if row["count"] and row["override_score"]]
     assert (row["student_id"], row["count"], row["others"]) == ("e2", "3", "e3; e5")
     # One of them is decided by a row of their own, which goes first.
     write_list(of.folder / "results", [*read_list(of.folder / "results"), {
@@ -237,7 +242,10 @@ def test_equal_answers_are_one_row(of: Class) -> None:
     of.run()        # nobody has it anymore
     kept = [(row["student_id"], row["reason"], row["override_score"])
             for row in read_list(of.folder / "results") if row["override_score"]]
-    assert sorted(kept) == [("e2", "earlier answer", "1.25"), ("e3", "earlier answer", "0.5")]
+    assert sorted(kept) == [
+        ("e1", "earlier answer", "1.25"), ("e2", "earlier answer", "1.25"),
+        ("e2", "earlier answer", "1.25"), ("e3", "earlier answer", "0.5"),
+        ("e5", "earlier answer", "1.25")]       # each of them, and the row for all of them
 
 
 def test_equal_values_are_one_row(of: Class) -> None:
@@ -255,6 +263,135 @@ def test_equal_values_are_one_row(of: Class) -> None:
     write_list(of.folder / "results", [row])
     of.run("--seed", "7")       # other points, other values: typed alike
     assert [scores(of, "3")[name] for name in ("e1", "e2", "e3")] == ["0.5", "0.5", "1"]
+
+
+def of_equal(of: Class) -> None:
+    """Three who typed the same, decided in one row."""
+    for name in ("e1", "e2", "e3"):
+        of.hand_in(name, ["2x sin(", "", ""])
+    of.run()
+    decide(of, e1="1.25")
+    of.run()
+
+
+@pytest.mark.parametrize("beside", [
+    ("photo.jpg", b"\xff\xd8"), ("more.pdf", b"%PDF"), ("x.zip", b"PK"), ("more.txt", b"9: x")])
+def test_what_is_handed_in_beside_belongs_to_the_answer(beside: tuple[str, bytes], of: Class
+                                                        ) -> None:
+    """Of equal answers one gets a photo: that one waits, and the decision stays for the others."""
+    of_equal(of)
+    photo = of.folder / "subs" / "e2" / beside[0]
+    if photo.suffix == ".txt":
+        photo = photo.with_name("answers.txt")
+        photo.write_bytes(photo.read_bytes() + beside[1])
+    else:
+        photo.write_bytes(beside[1])
+    for _ in range(2):
+        assert of.run()["notes"]["override"] == 1
+        assert [scores(of)[name] for name in ("e1", "e2", "e3")] == ["1.25", "0", "1.25"]
+        rows = [row for row in read_list(of.folder / "results") if row["student_id"] == "e2"
+                and row["problem"] == "1a"]
+        assert [(row["reason"], row["override_score"]) for row in rows] == [
+            ("unreadable", ""), ("earlier answer", "1.25")]
+    decide_last(of, "e2", "0.75")
+    of.run()
+    assert [scores(of)[name] for name in ("e1", "e2", "e3")] == ["1.25", "0.75", "1.25"]
+    photo.write_bytes(photo.read_bytes() + b"!")        # another photo
+    found = of.run()
+    assert [scores(of)[name] for name in ("e1", "e2", "e3")] == ["1.25", "0", "1.25"]
+    assert found["notes"]["override"] == 2
+
+
+def decide_last(of: Class, student: str, score: str) -> None:
+    rows = read_list(of.folder / "results")
+    row, = [row for row in rows if (row["student_id"], row["problem"]) == (student, "1a")
+            and not row["override_score"]]
+    row["override_score"] = score
+    write_list(of.folder / "results", rows)
+
+
+@pytest.mark.parametrize("name", ["photo.jpg", "paper.pdf", "all.zip", "scan.docx", "large.png"])
+def test_another_photo_waits_again(name: str, of: Class) -> None:
+    folder = of.folder / "subs" / "di"
+    (folder / "answers.txt").unlink()
+    data = b"\0" * 40_000_000 if name == "large.png" else b"%PDF one"
+    (folder / name).write_bytes(data)
+    of.run()
+    decide(of, di="1.5")
+    for _ in range(2):
+        assert of.run()["notes"].get("override", 0) == 0
+        assert scores(of)["di"] == "1.5"
+    (folder / name).write_bytes(data + b" two")
+    for _ in range(2):
+        assert of.run("-q")["notes"]["override"] == 1
+        assert scores(of)["di"] == "0"
+        assert [(row["reason"], row["override_score"]) for row in read_list(of.folder / "results")
+                if (row["student_id"], row["problem"]) == ("di", "1a")] == [
+            ("unreadable", ""), ("earlier answer", "1.5")]
+    (folder / name).write_bytes(data)
+    of.run()
+    assert scores(of)["di"] == ("0" if name == "large.png" else "1.5")    # its time is another one
+
+
+# --- renamed problems, rows that are taken out ----------------------------------------------------
+
+def rename(of: Class, old: str, new: str) -> None:
+    """Rename a problem, in the sheet and in what is handed in."""
+    sheet = of.folder / "sheet.toml"
+    sheet.write_text(sheet.read_text().replace(f'id = "{old}"', f'id = "{new}"'))
+    for path in (of.folder / "subs").glob("*/answers.txt"):
+        path.write_text(path.read_text().replace(f"{old}:", f"{new}:"))
+
+
+def test_a_problem_gets_another_name(of: Class) -> None:
+    of_equal(of)
+    decide(of, di="0.5")
+    for old, new in (("1a", "1c"), ("1c", "7"), ("7", "1a")):
+        rename(of, old, new)
+        for arguments in ([], ["-q"]):
+            found = of.run(*arguments)
+            assert found["notes"].get("override", 0) == 0
+            assert [scores(of, new)[name] for name in ("e1", "e2", "e3", "di")] == [
+                "1.25", "1.25", "1.25", "0.5"]
+            assert found["answers"]["review"] == 0
+
+
+@pytest.mark.parametrize("taken", [
+    lambda rows: [], lambda rows: [row for row in rows if not row["override_score"]],
+    lambda rows: [{"student_id": "ann", "problem": "1b", "override_score": "1"}], None])
+def test_rows_that_are_taken_out_take_nothing_back(taken: object, of: Class) -> None:
+    of_equal(of)
+    decide(of, di="0.5")
+    of.hand_in("e3", ["2x cos x", "", ""])
+    of.run()
+    there = [(row["student_id"], row["reason"], row["override_score"])
+             for row in read_list(of.folder / "results") if row["override_score"]]
+    assert len(there) == 3
+    if taken is None:
+        (of.folder / "results" / "review.csv").unlink()
+    else:
+        write_list(of.folder / "results", taken(read_list(of.folder / "results")))  # type: ignore[operator]
+    found = of.run()
+    assert found["notes"]["kept"] == 3
+    assert "from which its row was taken" in (of.folder / "results" / "notes.csv").read_text()
+    assert [scores(of)[name] for name in ("e1", "e2", "e3", "di")] == ["1.25", "1.25", "0", "0.5"]
+    assert {(row["student_id"], row["reason"], row["override_score"])
+            for row in read_list(of.folder / "results") if row["override_score"]} >= {*there}
+    assert "kept" not in of.run()["notes"]
+
+
+def test_what_is_emptied_is_taken_back(of: Class) -> None:
+    of_equal(of)
+    decide(of, di="0.5")
+    of.hand_in("e3", ["2x cos x", "", ""])
+    of.run()
+    rows = read_list(of.folder / "results")
+    write_list(of.folder / "results", [{**row, "override_score": "", "comment": ""}
+                                       for row in rows])
+    of.hand_in("e2", ["2x cos x", "", ""])      # who changes the answer meanwhile
+    found = of.run()
+    assert (found["notes"], found["answers"]["review"]) == ({}, 2)
+    assert [row["override_score"] for row in read_list(of.folder / "results")] == ["", ""]
 
 
 # --- what is done to a class --------------------------------------------------------------------

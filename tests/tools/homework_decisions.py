@@ -102,6 +102,7 @@ class Room:
         self.random = random.Random(f"decisions {seed}")
         self.answers: dict[tuple[str, str], str] = {}
         self.given: dict[tuple[str, str], tuple[str, float]] = {}
+        self.alone: set[tuple[str, str, str]] = set()   # what was said of one answer alone
         (folder / "sheet.toml").write_text(SHEET)
         for name in NAMES:
             for problem in RIGHT:
@@ -154,7 +155,9 @@ class Room:
                 for (name, problem), text in self.answers.items():
                     if whose == key(problem, name):     # whose answer may have changed since
                         self.given[name, problem] = text if form(text) in forms else "", score
-                    elif whose == key(problem) and form(text) in forms:
+                        self.alone.add((name, problem, text))
+                    elif (whose == key(problem) and form(text) in forms
+                          and (name, problem, text) not in self.alone):     # which goes before
                         self.given[name, problem] = text, score
         return rows
 

@@ -121,8 +121,11 @@ class ClassAnswers:
         notes = [InputNote(about, message, self.file, line, student.id)
                  for about, message, line in parsed.notes]
         faults = [*self.faults.get(student.id, ()), *doubts(notes)]
-        return Submission(student, answers(student.id, self._ids, given, faults),
-                          [self.file], notes, digest.hexdigest())
+        made = answers(student.id, self._ids, given, faults)
+        beside = hashlib.sha256(json.dumps(faults).encode()).hexdigest()
+        for one in made:
+            one.beside = None if one.fault is one.doubt is None else beside
+        return Submission(student, made, [self.file], notes, digest.hexdigest())
 
     def _together(self, attempts: Sequence[Attempt]) -> Parsed:
         """Return the answers of several attempts: of each problem the last that is not blank."""

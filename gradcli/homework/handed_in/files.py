@@ -7,6 +7,7 @@ a file of that size.
 
 from __future__ import annotations
 
+import hashlib
 import io
 import os
 import stat
@@ -48,6 +49,19 @@ class Folder:
     def read(self, path: str, limit: int = MAX_BYTES) -> bytes:
         """Read the bytes of a file. Raises `Unreadable`."""
         return read_bytes(os.path.join(self.root, path), limit, self.follow)
+
+    def content(self, path: str) -> str:
+        """Return a text that is equal for files of equal bytes; of one that is too large to be read
+        only its size and time tell.
+        """
+        try:
+            return hashlib.sha256(self.read(path, MAX_PACKED)).hexdigest()
+        except Unreadable as problem:
+            try:
+                found = os.stat(os.path.join(self.root, path), follow_symlinks=self.follow)
+            except (OSError, ValueError):
+                return str(problem)
+            return f"{found.st_size} {found.st_mtime_ns}"
 
     def inside(self, path: str) -> Archive:
         """Return the archive that is one of the files. Raises `Unreadable`."""
@@ -180,6 +194,10 @@ class Archive:
             raise Unreadable(f"larger than {limit // 1024:,} KiB" if len(data) > limit else
                              f"the archive holds more than {MAX_UNPACKED // 1024 // 1024:,} MiB")
         return data
+
+    def content(self, path: str) -> str:
+        """Return a text that is equal for members of equal bytes, as the directory says."""
+        return f"{self._members[path].file_size} {self._members[path].CRC}"
 
     def inside(self, path: str) -> Archive:
         """Return an archive in this one. Raises `Unreadable`."""

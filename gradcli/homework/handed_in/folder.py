@@ -267,7 +267,8 @@ def _read(files: Files, ids: Ids, theirs: StudentFiles) -> Submission:
     read = []
     by: dict[str, str] = {}     # whom the files name, and the first that does
     left = MAX_TEXT
-    readable = _readable(_unpacked(files, theirs, notes), theirs.student.id, notes)
+    places: dict[str, tuple[Files, str]] = {}
+    readable = _readable(_unpacked(files, theirs, notes, places), theirs.student.id, notes)
     # Somebody must look at what may be theirs, and at a photo, say.
     faults = [(note.file, note.message if note.about == "student" else
                f"cannot be read: {note.message}") for note in notes if note.file is not None and (
@@ -315,11 +316,16 @@ def _read(files: Files, ids: Ids, theirs: StudentFiles) -> Submission:
         faults += [(note.file or "", f"is not read: {note.message}") for note in notes
                    if note.message == PASSED]
     made = answers(theirs.student.id, ids, found, faults)
+    doubted = {name for name, _ in faults}
     for one in made:
         unread = UNREAD.search(one.answer)
         if unread is not None and one.doubt is None:
             # Decisions are for all answers that are equal, but not for all pictures.
             one.doubt = f"{one.file}: `{unread[0]}` stands for something that is no text"
+        doubted |= {one.file or ""} if unread is not None else {*()}
+    beside = _contents(places, doubted)
+    for one in made:
+        one.beside = None if one.fault is one.doubt is None else beside
     return Submission(theirs.student, made, read, notes, digest.hexdigest())
 
 
@@ -354,12 +360,24 @@ def doubts(notes: Iterable[InputNote]) -> list[tuple[str, str]]:
 File = tuple[str, "Files", str]     # its path as it is shown, and where it is read by which path
 
 
-def _unpacked(files: Files, theirs: StudentFiles, notes: list[InputNote]) -> list[File]:
-    """Return a student's files, those in zip archives in place of the archives."""
+def _contents(places: Mapping[str, tuple[Files, str]], names: Iterable[str]) -> str:
+    """Return a digest of some of a student's files. places: as `_unpacked` gives them."""
+    return hashlib.sha256("\0".join([
+        f"{name} {places[name][0].content(places[name][1])}" for name in sorted(names)
+        if name in places]).encode()).hexdigest()
+
+
+def _unpacked(files: Files, theirs: StudentFiles, notes: list[InputNote],
+              places: dict[str, tuple[Files, str]]) -> list[File]:
+    """Return a student's files, those in zip archives in place of the archives.
+
+    places: receives where each is read, archives too, by its path as it is shown.
+    """
     found: list[File] = []
     pending: list[File] = [(path, files, path) for path in reversed(theirs.counting())]
     while pending:
         shown, where, path = pending.pop()
+        places[printable(shown)] = where, path
         if os.path.splitext(path)[1].lower() != ".zip":
             found.append((printable(shown), where, path))
             continue

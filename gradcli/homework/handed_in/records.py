@@ -17,11 +17,13 @@ class Answer:
     """A student's answer to a problem; "" is no answer.
 
     file, line: its location, if that is known. fault: why it could not be read, though something
-    was handed in. doubt: what else was handed in that no problem claims. basis: the student's
-    answer to the part that the problem follows from.
+    was handed in. doubt: what else was handed in that no problem claims. beside: a digest of the
+    files where that stands, None without a fault or a doubt. basis: the student's answer to the
+    part that the problem follows from.
     """
 
-    __slots__ = ("answer", "basis", "doubt", "fault", "file", "line", "problem", "student")
+    __slots__ = ("answer", "basis", "beside", "doubt", "fault", "file", "line", "problem",
+                 "student")
 
     def __init__(self, student: str, problem: str, answer: str, file: str | None = None,
                  line: int | None = None, fault: str | None = None, doubt: str | None = None
@@ -33,6 +35,7 @@ class Answer:
         self.line = line
         self.fault = fault
         self.doubt = doubt
+        self.beside: str | None = None
         self.basis = ""
 
     def __repr__(self) -> str:

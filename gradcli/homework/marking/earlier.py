@@ -18,6 +18,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+from contextlib import suppress
 from io import BufferedRandom
 
 from gradcli.base.errors import Diagnostic, GradcliError, Source, read
@@ -32,7 +33,7 @@ from gradcli.render.machine import dump
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
     from typing import Any, BinaryIO, Self
 
     from gradcli.homework.checking.problem import Problem
@@ -132,11 +133,12 @@ ENDINGS = (".toml", ".csv", ".tsv")
 
 def save(folder: OutputFolder, sheet: Sheet, students: Iterable[Student]) -> None:
     """Write the text of the sheet and the list of students."""
+    now = renamed(folder.path, sheet)       # by the sheet that is there yet
     folder.write(_sheet_name(sheet), sheet.source.text)
     folder.write(STUDENTS, "".join([dump(
         {name: getattr(student, name) for name in Student.__slots__}) + "\n"
         for student in students]))
-    folder.write(RUN, dump({"schema": SCHEMA, "late": sheet.late}) + "\n")
+    folder.write(RUN, dump({"schema": SCHEMA, "late": sheet.late, "renamed": now}) + "\n")
 
 
 def _sheet_name(sheet: Sheet) -> str:
@@ -169,15 +171,55 @@ def _none(folder: str) -> GradcliError:
         help="run `gradcli hw run` first, or name its folder with --results"))
 
 
-def _sheet(folder: str, manifest: Manifest) -> Sheet:
+def _saved_sheets(folder: str) -> Iterator[Sheet]:
+    """Yield the sheets of earlier runs, the last one among them."""
     for ending in (*ENDINGS, ".txt"):
         path = os.path.join(folder, f"sheet{ending}")
         if os.path.exists(path):
-            sheet = open_sheet(path)
-            if sheet.hash == manifest.sheet_hash:
-                sheet.id = manifest.sheet
-                sheet.late = _late(folder)
-                return sheet
+            yield open_sheet(path)
+
+
+def renamed(folder: str, sheet: Sheet) -> dict[str, str]:
+    """Return the ids that problems of earlier runs have now, where they are called otherwise and
+    nothing else of them has changed that verdicts depend on, or are called again as before.
+    """
+    found: dict[str, str] = {}
+    for was, now in _renamed_before(folder).items():
+        if now in sheet.ids and was not in sheet.ids:
+            found[was] = now
+        elif was in sheet.ids and now not in sheet.ids:
+            found[now] = was
+    with suppress(GradcliError):
+        for old in _saved_sheets(folder):
+            new = _by_hash([one for one in sheet.problems if one.id not in old.ids])
+            for content, ids in _by_hash(old.problems).items():
+                there = new.get(content, ())
+                if len(ids) == len(there) == 1 and ids[0] not in sheet.ids:
+                    found.setdefault(ids[0], there[0])
+    return found
+
+
+def _renamed_before(folder: str) -> dict[str, str]:
+    try:
+        found = json.loads(read(os.path.join(folder, RUN)).text)["renamed"]
+        return {str(was): str(now) for was, now in found.items()}
+    except (GradcliError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return {}
+
+
+def _by_hash(problems: Iterable[Problem]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for problem in problems:
+        found.setdefault(problem_hash(problem, (*COUNTING, "id")), []).append(problem.id)
+    return found
+
+
+def _sheet(folder: str, manifest: Manifest) -> Sheet:
+    for sheet in _saved_sheets(folder):
+        if sheet.hash == manifest.sheet_hash:
+            sheet.id = manifest.sheet
+            sheet.late = _late(folder)
+            return sheet
     raise GradcliError(Diagnostic(
         "E0749", f"`{folder}` does not hold the sheet of its results", span=(0, len(folder)),
         source=Source(folder, "--results"), help="run `gradcli hw run` again"))

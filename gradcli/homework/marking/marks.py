@@ -201,13 +201,13 @@ FINER = PLACES + 3      # and of one score: three times two thirds are two
 
 def result(sheet: Sheet, problem: Problem, student: str, answer: str, checked: Mapping[str, Any],
            seed: int | str = 0, file: str | None = None, line: int | None = None,
-           doubt: str | None = None) -> Result:
+           doubt: str | None = None, beside: str | None = None) -> Result:
     """Return the marked result of an answer that was checked.
 
     checked: the result of `homework.check`.
     seed: of the points.
     file, line: the location of the answer.
-    doubt: what else was handed in that no problem claims.
+    doubt, beside: as of `handed_in.records.Answer`.
     """
     return Result({
         "schema": SCHEMA, "tool": TOOL, "sheet": sheet.id, "sheet_hash": sheet.hash,
@@ -218,8 +218,8 @@ def result(sheet: Sheet, problem: Problem, student: str, answer: str, checked: M
         "confidence": checked.get("confidence"), "message": checked.get("message"),
         "witness": checked.get("witness"), "points": checked.get("points"), "seed": seed,
         "file": file, "line": line, "override": None, "fingerprint": checked.get("fingerprint"),
-        "hint": checked.get("hint"), "doubt": doubt, "share": checked.get("score") or 0.0,
-        "ms": checked.get("ms")})
+        "hint": checked.get("hint"), "doubt": doubt, "beside": beside,
+        "share": checked.get("score") or 0.0, "ms": checked.get("ms")})
 
 
 def counted(problem: Problem, result: Result) -> None:

@@ -37,8 +37,8 @@ KEYS: dict[str, tuple[type, ...]] = {
     "message": (str, NONE), "witness": (dict, NONE), "points": (dict, NONE), "seed": (int, str),
     "file": (str, NONE), "line": (int, NONE), "override": (dict, NONE),
     "fingerprint": (str, NONE), "hint": (str, NONE), "doubt": (str, NONE),
-    "share": (int, float, NONE), "ms": (int, float, NONE)}
-LATER = {"doubt": None, "share": None}      # keys that older files do not have
+    "beside": (str, NONE), "share": (int, float, NONE), "ms": (int, float, NONE)}
+LATER = {"doubt": None, "beside": None, "share": None}      # keys that older files do not have
 OVERRIDE: dict[str, tuple[type, ...]] = {
     "score": (int, float, NONE), "comment": TEXT, "automatic": NUMBER}
 
@@ -61,14 +61,15 @@ class Result:
     fingerprint: equal for answers that are numerically equal.
     hint: the sentence about the mistake, without the values that `message` names too.
     doubt: what else the student handed in that no problem claims.
+    beside: a digest of the files where that stands, or of those that could not be read.
     share: of a wrong answer, the fraction of its entries that are right.
     ms: the time that the check took, the one field that differs from run to run.
     """
 
-    __slots__ = ("also", "answer", "confidence", "doubt", "file", "fingerprint", "hint", "line",
-                 "max", "message", "mistake", "ms", "override", "points", "problem", "read_as",
-                 "schema", "score", "seed", "share", "sheet", "sheet_hash", "student", "tool",
-                 "verdict", "witness")
+    __slots__ = ("also", "answer", "beside", "confidence", "doubt", "file", "fingerprint", "hint",
+                 "line", "max", "message", "mistake", "ms", "override", "points", "problem",
+                 "read_as", "schema", "score", "seed", "share", "sheet", "sheet_hash", "student",
+                 "tool", "verdict", "witness")
 
     schema: int
     tool: str
@@ -94,6 +95,7 @@ class Result:
     fingerprint: str | None
     hint: str | None
     doubt: str | None
+    beside: str | None
     share: float | None
     ms: float | None
 
@@ -118,7 +120,7 @@ def blank(sheet: Sheet, problem: Problem, student: str, seed: int | str = 0) -> 
         "verdict": "blank", "score": 0.0, "max": float(problem.points), "mistake": None,
         "also": [], "confidence": None, "message": None, "witness": None, "points": None,
         "seed": seed, "file": None, "line": None, "override": None, "fingerprint": None,
-        "hint": None, "doubt": None, "share": None, "ms": None})
+        "hint": None, "doubt": None, "beside": None, "share": None, "ms": None})
 
 
 def in_order(sheet: Sheet, results: Iterable[Result]) -> list[Result]:

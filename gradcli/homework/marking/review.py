@@ -4,7 +4,8 @@ Equal answers to a problem, typed alike or of equal values, that wait for the sa
 row, which decides for all. Rows that somebody filled in before stay, filled in, so that the file
 can be written over itself; also those of an answer that has changed since, and of students and
 problems that are gone, which then count nothing. First stands what waits, problem by problem, the
-answers of many first; then what is decided; then what counts nothing.
+answers of many first; then what is decided; then what counts nothing. The rows that are filled in
+stand in decisions.csv as well, for the next run to see which of them somebody took out.
 """
 
 from __future__ import annotations
@@ -73,14 +74,17 @@ class Review:
 
     raw: without apostrophes (`harmless.cell`).
     overrides: all that persons wrote, of earlier answers too.
+    kept: receives the rows that are filled in.
     count: the number of answers that still wait.
     """
 
-    __slots__ = ("_alike", "_overrides", "_problems", "_raw", "_rows", "_stream", "count")
+    __slots__ = ("_alike", "_kept", "_overrides", "_problems", "_raw", "_rows", "_stream",
+                 "count")
 
     def __init__(self, stream: TextIO, sheet: Sheet, raw: bool = False,
-                 overrides: Overrides | None = None) -> None:
+                 overrides: Overrides | None = None, kept: TextIO | None = None) -> None:
         self._stream = stream
+        self._kept = kept
         self._raw = raw
         self._overrides = Overrides() if overrides is None else overrides
         self._problems = sheet.problems
@@ -137,7 +141,8 @@ class Review:
                 "score": number(given["automatic"]), "max_score": number(result.max),
                 "line": "" if result.line is None else result.line,
                 "override_score": number(given["score"]),
-                "digest": f"{key(result.problem, result.student)}-{form(result.answer)}"}
+                "digest": f"{key(result.problem, result.student)}-"
+                          f"{form(result.answer, result.beside)}"}
 
     def _unused(self, reason: str, part: int, place: int, said: Override, student: str,
                 problem: str) -> None:
@@ -165,8 +170,10 @@ class Review:
         for said in self._overrides.gone:
             self._unused(GONE, UNUSED, len(self._problems), said, said.student, said.problem)
         self._stream.write("\ufeff")
-        writer = csv.DictWriter(self._stream, COLUMNS, restval="", lineterminator="\n")
-        writer.writeheader()
+        writers = [csv.DictWriter(stream, COLUMNS, restval="", lineterminator="\n")
+                   for stream in (self._stream, self._kept) if stream is not None]
+        for writer in writers:
+            writer.writeheader()
         for row in sorted(self._rows, key=lambda row: row.order):
             if row.count > 1 or row.said is not None:
                 row.fields["digest"] = "-".join([key(self._problems[row.place].id), *row.equal])
@@ -175,4 +182,6 @@ class Review:
                 row.fields["count"] = row.count
                 row.fields["others"] = cell("; ".join(
                     [*row.others, *([f"and {more} more"] if more else [])]), self._raw)
-            writer.writerow(row.fields)
+            written = row.fields["override_score"] or row.fields["comment"]
+            for writer in writers if written else writers[:1]:
+                writer.writerow(row.fields)

@@ -257,6 +257,7 @@ WORDS = {"skipped": "passed over", "unknown": "answer* to no problem of the shee
          "repeated": "answered twice", "unreadable": "file* that cannot be read",
          "encoding": "file* not in UTF-8", "student": "about whose a file is",
          "override": "override* that count nothing",
+         "kept": "override* whose rows somebody took out",
          "points": "score* that a person gave of other points",
          "joined": "line* taken for the rest of the answer above"}
 """What is counted; * stands for the s of more than one."""
@@ -295,6 +296,7 @@ def summary(counts: Counter[str]) -> str:
 
 GRADEBOOK, REVIEW, ITEMS, JUNIT = "gradebook.csv", "review.csv", "item-analysis.csv", "junit.xml"
 FEEDBACK, GRADESCOPE = FOLDER, "gradescope"
+DECISIONS = "decisions.csv"     # goes with REVIEW
 ALL = (GRADEBOOK, REVIEW, FEEDBACK, ITEMS, GRADESCOPE, JUNIT)
 USUAL = (GRADEBOOK, REVIEW, FEEDBACK, ITEMS, JUNIT)
 
@@ -358,7 +360,8 @@ def write_outputs(folder: OutputFolder, sheet: Sheet, students: Sequence[Student
         if GRADEBOOK in files:
             writers.append(Gradebook(stack.enter_context(folder.open(GRADEBOOK)), sheet, raw))
         if REVIEW in files:
-            review = Review(stack.enter_context(folder.open(REVIEW)), sheet, raw, overrides)
+            review = Review(stack.enter_context(folder.open(REVIEW)), sheet, raw, overrides,
+                            stack.enter_context(folder.open(DECISIONS)))
             writers.append(review)
         if JUNIT in files:
             writers.append(Junit(stack.enter_context(folder.open(JUNIT)), sheet))
