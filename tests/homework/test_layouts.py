@@ -162,3 +162,21 @@ def test_problems_left_empty(text: str, found: dict[str, str], doubt: bool) -> N
     parsed = parse(text, Ids(IDS))
     assert {id: answer for id, (answer, _) in parsed.answers.items() if answer} == found
     assert any(note[0] in DOUBTS for note in parsed.notes) == doubt
+
+
+# Problems 1 to 5, in tables of Markdown.
+@pytest.mark.parametrize(("text", "found", "doubt"), [
+    ("| Nr | Answer |\n|---|---|\n| 1 | 2x |\n| 2 | 3 |\n| 3 | 4 |",
+     {"1": "2x", "2": "3", "3": "4"}, False),
+    ("| Nr | Answer |\n| 1 | 5 |\n| 2 | 1 |", {"1": "5", "2": "1"}, False),
+    ("| 1 | 2 |\n| 2 | 3 |\n| 3 | x |", {"1": "2", "2": "3", "3": "x"}, True),
+    ("| 2 | 3 |", {"2": "3"}, False),
+    ("| 1 | 2 |\n|---|---|\n| x | 3x |", {"1": "x", "2": "3x"}, False),
+    ("| 1 | 2 | 3 |\n|---|---|---|\n| 2 | 3 | x |", {"1": "2", "2": "3", "3": "x"}, True),
+    ("| 1 | 2 | 3 |\n|---|---|---|\n| | x | 3 |", {"2": "x", "3": "3"}, False),
+    ("| Nr | Answer |\n|---|---|\n| 1 | 2 |\n\n| 2 | 3 |\n|---|---|\n| x | y |",
+     {"1": "2", "2": "x", "3": "y"}, False)])
+def test_rows_and_columns_of_tables(text: str, found: dict[str, str], doubt: bool) -> None:
+    parsed = parse(text, Ids(["1", "2", "3", "4", "5"]))
+    assert {id: answer for id, (answer, _) in parsed.answers.items() if answer} == found
+    assert any(note[0] in DOUBTS for note in parsed.notes) == doubt

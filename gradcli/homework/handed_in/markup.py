@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from itertools import takewhile
 
 from gradcli.homework.handed_in.records import short
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from gradcli.homework.handed_in.labels import Ids, Label
     from gradcli.homework.handed_in.records import Parsed
@@ -72,9 +73,10 @@ def lines_of(text: str, ids: Ids, parsed: Parsed) -> Iterator[Line]:
                   and not row.startswith("#")], default=0)
     lists: list[list[int]] = []     # the open lists: [its number, the items so far]
     columns: list[str] = []
-    count, gap = 0, False
+    count, gap, in_table = 0, False, False
     for number, row in enumerate(rows, 1):
         bare = row.strip()
+        began, in_table = in_table, bare.startswith("|")
         if not bare or _NOTHING.fullmatch(bare):
             gap = True
             continue
@@ -92,11 +94,11 @@ def lines_of(text: str, ids: Ids, parsed: Parsed) -> Iterator[Line]:
                            gap=gap)
             continue
         if bare.startswith("|") and "|" in bare[1:]:
-            cells = [cell.strip() for cell in bare[1:].removesuffix("|").split("|")]
-            named = [ids.find(_unmarked(cell)) or "" for cell in cells]
-            if len(cells) > 1 and all(named):
-                columns = named
-                continue
+            cells = _cells(bare)
+            if not began:
+                columns = _titles(rows[number - 1:], number, ids, parsed)
+                if columns:
+                    continue
             if columns and len(cells) != len(columns):
                 parsed.note("unclaimed", f"`{short(bare)}` has {len(cells)} cells below"
                             f" {len(columns)} ids", number)
@@ -105,9 +107,10 @@ def lines_of(text: str, ids: Ids, parsed: Parsed) -> Iterator[Line]:
                 for id, cell in zip(columns, cells, strict=True):
                     yield _cell(id, cell, number)
                 continue
-            if named[0]:
+            named = ids.find(_unmarked(cells[0]))
+            if named:
                 rest = bare[1:].partition("|")[2].removesuffix("|")
-                yield _cell(named[0], rest.replace("\\|", "|"), number)
+                yield _cell(named, rest.replace("\\|", "|"), number)
                 continue
         columns = []
         if _PAGE.fullmatch(bare):
@@ -135,6 +138,25 @@ def lines_of(text: str, ids: Ids, parsed: Parsed) -> Iterator[Line]:
 def _cell(id: str, text: str, number: int) -> Line:
     """Return the line of a cell of a table, which answers the problem with an id."""
     return Line(f"({id}): {text.strip()}", number)
+
+
+def _cells(row: str) -> list[str]:
+    return [cell.strip() for cell in row[1:].removesuffix("|").split("|")]
+
+
+def _titles(rows: Sequence[str], number: int, ids: Ids, parsed: Parsed) -> list[str]:
+    """Return the ids above the columns of a table, none where its rows begin with them; note where
+    that is not certain. rows: from its first one on, whose number is given.
+    """
+    table = [_cells(row.strip()) for row in takewhile(lambda row: row.lstrip()[:1] == "|", rows)
+             if not _NOTHING.fullmatch(row.strip())]
+    titles = [ids.find(_unmarked(cell)) or "" for cell in table[0]]
+    if len(table) < 2 or len(titles) < 2 or not all(titles):
+        return []
+    if any(ids.find(_unmarked(cells[0])) for cells in table[1:]):
+        parsed.note("unclaimed", f"`{short(rows[0])}` may stand above answers, or be one", number)
+        return titles if len(titles) > 2 else []
+    return titles
 
 
 def _unmarked(text: str) -> str:
