@@ -10,12 +10,12 @@ from time import perf_counter, thread_time
 
 from gradcli.base.errors import GradcliError, error
 from gradcli.homework.checking.answered import Answered, Trial
-from gradcli.homework.checking.built import CONSTANTS
 from gradcli.homework.checking.compare import Comparison
 from gradcli.homework.checking.judge import is_right, judge
 from gradcli.homework.checking.prepared import PreparedProblem, prepared_problem
 from gradcli.homework.checking.readings import doubt, listed, read_answer, several
-from gradcli.lang.paper.answer import Reading, alternatives
+from gradcli.homework.checking.sides import differing_sides, is_rounded, unsure_left
+from gradcli.lang.paper.answer import alternatives
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -218,9 +218,8 @@ def _check(prepared: PreparedProblem, text: str, result: dict[str, Any], end: fl
     if named and result["verdict"] in ("correct", "domain"):
         _leave(result, f"the right side is right, but the left side names {named}")
         return
-    unsure = _unsure_left(reading, prepared) if result["verdict"] in (
-        "correct", "domain", "wrong") else ""
-    step = _differing_sides(trial, result["verdict"] in ("correct", "domain"))
+    unsure = unsure_left(trial) if result["verdict"] in ("correct", "domain", "wrong") else ""
+    step = differing_sides(trial, result["verdict"] in ("correct", "domain"))
     if step and not unsure and problem.steps == "last" and reading.equation is None:
         result["message"] = f"{result['message']}; {step}"
     else:
@@ -228,6 +227,8 @@ def _check(prepared: PreparedProblem, text: str, result: dict[str, Any], end: fl
     if not unsure and result["verdict"] == "wrong":
         if prepared.single and ("..." in text or "…" in text):
             unsure = "digits that end in dots may be cut off, or rounded"
+        elif not prepared.single and not reference.kind.plain and is_rounded(trial):
+            unsure = "right, but for rounding"
         elif reading.conditions or answered.unknown or "10" in text:
             unsure = doubt(trial, result)
     if unsure:
@@ -274,78 +275,6 @@ def _leave(result: dict[str, Any], why: str) -> None:
     """Leave an answer to a person."""
     result.update(verdict="undecided", score=0.0, witness=None,
                   message=f"{why}: a person has to look at it")
-
-
-def _unsure_left(reading: Reading, prepared: PreparedProblem) -> str:
-    """Return why the meaning of a left side is unknown, or "": an equation with other letters,
-    `wrong = 2x`, that may be no equation or not linear, and more than a derivative, `(dy/dx)(2y) =
-    -2x`.
-    """
-    known = {*prepared.reference.variables, *CONSTANTS}
-    if prepared.reference.kind.line:
-        upright = prepared.reference.contact is not None and (
-            prepared.reference.variables[:1] == ("y",) and not reading.sides)
-        return "the line may be x = ... or y = ..." if upright and reading.equation is None else ""
-    named = {reading.code[0][1]} if len(reading.code) == 1 else set()     # 6x - 5 = y
-    if reading.equation is not None and not (known | named).issuperset(reading.names):
-        return "the left side of this equation has letters that the problem does not have"
-    if reading.sides and not reading.labels and "=" not in reading.sides:
-        from gradcli.homework.checking.answered import is_only_a_name
-
-        if not is_only_a_name(reading.sides, prepared.reference):
-            return f"the left side, `{reading.sides.strip()}`, is more than a name of the answer"
-    return ""
-
-
-def _differing_sides(trial: Trial, right: bool) -> str:
-    """Return why an equation with a right side and a wrong one, 2x = 0, f'(x) = 2x = 3x, is for a
-    person, or "". right: whether the last side is right.
-    """
-    from gradcli.lang.paper.left import is_label
-
-    first, several, _ = trial.answered.reading.sides.partition("=")
-    others = [(other, is_right(trial.prepared, other, trial.deadline))
-              for other in _other_sides(trial, right)[::-1]]
-    if any(good != right for _, good in others):
-        wrong = next((other.read_as for other, good in others if not good),
-                     trial.answered.reading.read_as)
-        return "some sides of this equation are right, others are not: the first that is not is" \
-            f" `{wrong}`" if several else (
-            f"one side of this equation is right, the {'left' if right else 'right'} side is not")
-    if several and not right and not is_label(first.rstrip(": "), trial.prepared.reference.names):
-        return "the first side of this equation is not a name"     # y - 2 = 3(x - 1) = 3x - 3
-    return ""
-
-
-def _other_sides(trial: Trial, right: bool) -> list[Reading]:
-    """Return the sides of an equation before the last one that can be compared.
-
-    Left out are sides with other letters, to solve for or of steps between, and formulas where a
-    number is asked for. right: whether to return only the sides behind the last name.
-    """
-    from gradcli.lang.paper.left import is_label
-
-    prepared, reading = trial.prepared, trial.answered.reading
-    reference = prepared.reference
-    known, found = {*reference.variables, *CONSTANTS}, []
-    if reading.equation is not None:
-        # A number may be rounded on one side.
-        if not prepared.single and not reference.kind.line and known.issuperset(reading.names):
-            found.append(Reading(
-                reading.text, reading.equation, reading.tokens, reading.origin))
-        return found
-    known.difference_update(reference.fixed)
-    sides = [side.rstrip(": ") for side in reading.sides.split("=")]
-    for side in reversed(sides) if len(sides) > 1 else ():
-        if is_label(side.lstrip("> "), reference.names):
-            if right:
-                break       # what stands before another name may be another quantity
-            continue
-        try:
-            found.append(read_answer(prepared, side))
-        except GradcliError:
-            pass        # a step on the way: u'v
-    return [one for one in found if known.issuperset(one.names)]
 
 
 def read_accepted(prepared: PreparedProblem, text: str) -> Answered | None:

@@ -8,7 +8,7 @@ from gradcli.formulas.nodes import Formula
 from gradcli.formulas.rounding import Values, error_of
 from gradcli.homework.checking import built, compare
 from gradcli.homework.checking import pool as points
-from gradcli.homework.checking.built import CONSTANTS, build
+from gradcli.homework.checking.built import CONSTANTS, Solved, build
 from gradcli.homework.checking.compare import SAFETY, Comparison, Side
 from gradcli.homework.checking.prepared import PreparedProblem
 from gradcli.lang.paper.answer import read
@@ -16,7 +16,7 @@ from gradcli.lang.paper.left import Claim, claim
 from gradcli.lang.paper.names import UNITS
 from gradcli.lang.paper.unknown import unknown_word
 from gradcli.lang.syntax.code import BINARY, PUSH, UNARY
-from gradcli.ops.table.elementwise import divide, multiply, negative, subtract
+from gradcli.ops.table.elementwise import multiply
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,10 +40,11 @@ class Answered:
     shape: as it was written, None where rows differ in length.
     fits: whether that is the shape asked for.
     transposed: whether it is that of the transpose.
+    solved: the equation that it is, or None.
     unknown: names that the problem does not know.
     """
 
-    __slots__ = ("fits", "formula", "nodes", "reading", "shape", "transposed", "unknown")
+    __slots__ = ("fits", "formula", "nodes", "reading", "shape", "solved", "transposed", "unknown")
 
     def __init__(self, reading: Reading, reference: Reference, problem: Problem) -> None:
         """Build the nodes of a reading. Raises GradcliError for what is not a formula."""
@@ -52,14 +53,16 @@ class Answered:
         degrees, real = problem.angle == "degree", problem.real_roots
         variables = reference.variables
         tree = built.build(reading.code, self.formula, variables, degrees=degrees, real_roots=real)
+        left: Tree = []
+        self.solved: Solved | None = None
         if reading.equation is not None:
             left = built.build(reading.equation, self.formula, variables, degrees=degrees,
                                real_roots=real)
-            tree = _solved(self.formula, left, tree, variables)
-        elif reference.kind.line and reading.sides:
-            if is_equation(reading, reference):
-                tree = _solved(self.formula, self.formula.leaf(reading.sides.strip()), tree,
-                               variables)
+        elif reference.kind.line and reading.sides and is_equation(reading, reference):
+            left = self.formula.leaf(reading.sides.strip())
+        if isinstance(left, int) and isinstance(tree, int):
+            self.solved = Solved.of(self.formula, left, tree, variables)
+            tree = tree if self.solved is None else self.solved.value
         tree = _by_units(self.formula, tree, reference)
         if reading.labels:
             tree = arranged(tree, reading.labels, reference)
@@ -93,23 +96,6 @@ class Answered:
 def _long(shape: tuple[int, ...]) -> int:
     """Return the number of axes with more than one element."""
     return sum([n > 1 for n in shape])
-
-
-def _solved(formula: Formula, left: Tree, right: Tree, variables: tuple[str, ...]) -> Tree:
-    """Solve an equation for the one name that is no variable: y - 4 = 3(x - 2) is a line.
-
-    It is linear in that name, or the result is wrong, as it should be.
-    """
-    if not isinstance(left, int) or not isinstance(right, int):
-        return right
-    free = [n for n in formula.leaves([left, right]) if n not in variables]
-    if len(free) != 1:
-        return right
-    rest = formula.add(subtract, (left, right))
-    at_0, at_1 = [formula.substituted(rest, {formula.leaf(free[0]): formula.number(v)})
-                  for v in (0.0, 1.0)]
-    return formula.add(negative, (formula.add(divide, (
-        at_0, formula.add(subtract, (at_1, at_0)))),))
 
 
 def _by_units(formula: Formula, tree: Tree, reference: Reference) -> Tree:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from typing import NamedTuple
 
 from gradcli.base.errors import GradcliError, error
 from gradcli.lang.syntax import code as c
@@ -204,3 +205,32 @@ def constant(name: str, text: str) -> float:
         raise error("E0703", f"`{name}` must be a number, not `{text}`",
                     help="write a number, or a formula such as pi/2")
     return value
+
+
+class Solved(NamedTuple):
+    """An equation that was solved for the one name that is no variable: y - 4 = 3(x - 2).
+
+    It is linear in that name, or the value is wrong, as it should be.
+
+    name: that name. rest: the node of the difference of its sides. steep: that of the name's
+    factor, which is a number in the equation of a line. value: that of the solution.
+    """
+
+    name: str
+    rest: int
+    steep: int
+    value: int
+
+    @classmethod
+    def of(cls, formula: Formula, left: int, right: int, variables: tuple[str, ...]
+           ) -> Solved | None:
+        """Solve an equation; return None where there is no such name, or several."""
+        free = [n for n in formula.leaves([left, right]) if n not in variables]
+        if len(free) != 1:
+            return None
+        rest = formula.add(subtract, (left, right))
+        at_0, at_1 = [formula.substituted(rest, {formula.leaf(free[0]): formula.number(v)})
+                      for v in (0.0, 1.0)]
+        steep = formula.add(subtract, (at_1, at_0))
+        return cls(free[0], rest, steep, formula.add(negative, (
+            formula.add(divide, (at_0, steep)),)))

@@ -209,6 +209,12 @@ def _half_unit(text: str, typed: float) -> float:
     return 0.5000001 * 10.0 ** -behind
 
 
+def rounds(text: str, value: float) -> bool:
+    """Return whether a decimal number, as typed, is a value rounded to its digits."""
+    found = digits(text)
+    return found is not None and abs(float(text) - value) <= 0.5000001 * 10.0 ** -found[1]
+
+
 def _exponent(size: float) -> int:
     from math import floor, log10
 

@@ -36,9 +36,11 @@ if TYPE_CHECKING:
     TermValues = tuple[float, Any]
 
 
-def judge(trial: Trial, result: dict[str, Any], switching: bool = True) -> None:
+def judge(trial: Trial, result: dict[str, Any], switching: bool = True, placed: bool = False
+          ) -> None:
     """Fill in verdict, message, witness, points and score.
 
+    placed: variables that have a value may stand for it.
     switching: whether to look for points on the sides of switches that have few; once, since the
     new points may be few on a side again.
     """
@@ -47,7 +49,7 @@ def judge(trial: Trial, result: dict[str, Any], switching: bool = True) -> None:
         verdict.misshaped(trial, result)
         return
     trial.side = Side(trial.values, answered.nodes, prepared.size)
-    left = trial.left_over()
+    left = [] if placed else trial.left_over()
     if left:
         verdict.not_evaluated(trial, left, result)
         return
@@ -71,15 +73,16 @@ def judge(trial: Trial, result: dict[str, Any], switching: bool = True) -> None:
         judge_rounded(trial, result)
 
 
-def is_right(prepared: PreparedProblem, reading: Reading, deadline: float) -> bool:
+def is_right(prepared: PreparedProblem, reading: Reading, deadline: float, placed: bool = False
+             ) -> bool:
     """Return whether another reading of an answer, or another answer, is right.
 
-    deadline: of `time.thread_time`; raises TimeoutError after it.
+    deadline: of `time.thread_time`; raises TimeoutError after it. placed: see `judge`.
     """
     found: dict[str, Any] = {}
     try:
         judge(Trial(prepared, Answered(reading, prepared.reference, prepared.problem), deadline),
-              found)
+              found, placed=placed)
     except GradcliError:
         return False
     return found["verdict"] in ("correct", "domain")

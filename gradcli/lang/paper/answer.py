@@ -40,6 +40,7 @@ class Reading:
     left: the text left of the equals sign if it only named the answer, or None.
     labels: those of the components, if each has one: f_x = 2x, f_y = 3.
     sides: all text left of the last equals sign, if it begins with a name of the answer.
+    rounded: the number behind ≈ that the answer is said to be, or "".
     equation: the code of a left side that is a formula of its own, or None.
     notes: on spellings that were understood otherwise.
     conditions: beside the formula, which were not looked at.
@@ -50,7 +51,7 @@ class Reading:
     """
 
     __slots__ = ("_read_as", "code", "conditions", "equation", "expansion", "labels", "left",
-                 "notes", "origin", "scale", "sides", "text", "tokens", "unit")
+                 "notes", "origin", "rounded", "scale", "sides", "text", "tokens", "unit")
 
     def __init__(self, text: str, code: Code, tokens: AnswerTokens, origin: PlainText | None
                  ) -> None:
@@ -62,6 +63,7 @@ class Reading:
         self.left: str | None = None
         self.labels: tuple[str, ...] = ()
         self.sides = ""
+        self.rounded = ""
         self.equation: Code | None = None
         self.notes: list[str] = []
         self.conditions: list[str] = []
@@ -168,10 +170,11 @@ def _read(typed: str, text: str, names: ProblemNames, origin: PlainText | None, 
 
         bare, labels = unlabelled(text, end, names)
         text = bare or text
+    rounded = ""
     if "≈" in text or "~" in text:
         from gradcli.lang.paper.left import approximate
 
-        text = approximate(text, end, names)
+        text, rounded = approximate(text, end, names)
         end = min(end, len(text.rstrip()))
     if not names.program and (":" in text or ">" in text or not text.isascii()):
         from gradcli.lang.paper.left import introduced
@@ -194,7 +197,7 @@ def _read(typed: str, text: str, names: ProblemNames, origin: PlainText | None, 
                     help="give one of them")
     tokens = arrange(raw, names)
     found = Reading(typed, parse(tokens), tokens, origin)
-    found.labels = labels
+    found.labels, found.rounded = labels, rounded
     found.left = left
     if left is not None:
         found.sides = text[before[0][0]:before[-1][1]]

@@ -128,26 +128,33 @@ def listed(text: str, names: ProblemNames) -> tuple[str, ...]:
     return tuple(labels) if all(one and is_label(one, names) for one in labels) else ()
 
 
-def approximate(text: str, end: int, names: ProblemNames) -> str:
-    """Return the text, at its length, without the mark of a rounded number.
+def approximate(text: str, end: int, names: ProblemNames) -> tuple[str, str]:
+    """Return the text, at its length, without the mark of a rounded number, and the number.
 
-    ≈ 5.44 and f'(1) ≈ 5.44 get an equals sign, of 2e ≈ 5.44 the formula stays.
+    ≈ 5.44 and f'(1) ≈ 5.44 get an equals sign and have none, of 2e ≈ 5.44 the formula stays.
     """
+    found = ROUNDED.search(text)
+    if found and names.written.keys().isdisjoint(text[:found.start()]):
+        text = text[:found.start()] + f" ≈{found[1]} ".ljust(len(found.group()))
     stripped = text.lstrip()
     if stripped[:1] == "~" and stripped[1:2]:
         begin = len(text) - len(stripped)
         stop = begin + 1 + (stripped[1:2] in ("~", "="))
-        return text[:begin] + " " * (stop - 1 - begin) + "=" + text[stop:]
+        return text[:begin] + " " * (stop - 1 - begin) + "=" + text[stop:], ""
     at = text.find("≈", 0, end)
     if at < 0 or text.find("≈", at + 1, end) >= 0:
-        return text
+        return text, ""
     left = "".join(text[:at].rpartition("=")[2].split())
     if not left or (left not in names.written and is_label(left, names)):
-        return text[:at] + "=" + text[at + 1:]
-    right = text[at + 1:end].strip().lstrip("-")
-    if right and left not in names.written and DIGITS.issuperset(right.replace(".", "", 1)):
-        return text[:at] + " " * (len(text) - at)
-    return text
+        return text[:at] + "=" + text[at + 1:], ""
+    right = "".join(text[at + 1:end].split())
+    if left not in names.written and re.fullmatch(r"-?(?:\d+\.?\d*|\.\d+)", right):
+        return text[:at] + " " * (len(text) - at), right
+    return text, ""
+
+
+# e ~ 2.718, and e (≈ 2.718) where the value is no answer of its own.
+ROUNDED = re.compile(r"(?<=[\w)])\s*(?:~|\(\s*[≈~])(\s*-?[\d.]+)\s*\)?\s*$")
 
 
 def introduced(text: str, end: int, names: ProblemNames) -> str:
@@ -179,6 +186,8 @@ def is_label(text: str, names: ProblemNames) -> bool:
     head = text[:text.find("(")] if closed(text, text.find("(")) == len(text) else text
     if text[0] == "f" and len(head) > 1 and all(letter in names.written for letter in head[1:]):
         return True  # fx, fxy(1,2)
+    if text in CONSTANTS and text not in names.written:
+        return False    # e = 2.718
     return (text in names.written or _is_quotient(text) or _is_name(text, names)
             or text.lower().rstrip(":") in WORDS)
 
