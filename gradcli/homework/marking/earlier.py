@@ -25,7 +25,7 @@ from gradcli.base.errors import Diagnostic, GradcliError, Source, read
 from gradcli.homework.handed_in.records import Student
 from gradcli.homework.marking.marks import automatic
 from gradcli.homework.marking.output_folder import NamedFile, unwritable
-from gradcli.homework.marking.results import SCHEMA, TOOL, opened, parse, placed
+from gradcli.homework.marking.results import SCHEMA, TOOL, opened, parse, placed, written
 from gradcli.homework.sheets.cells import failure
 from gradcli.homework.sheets.formats import open_sheet
 from gradcli.homework.sheets.sheet import Sheet
@@ -441,7 +441,7 @@ class Journal:
         """Return a result of this run, and its line."""
         self._file.seek(self._places[student, problem])
         raw = self._file.readline()
-        return parse(raw, self.path, 1), raw.decode()
+        return written(raw), raw.decode()
 
     def finish(self) -> None:
         """Delete the journal, once all is written elsewhere."""

@@ -66,11 +66,6 @@ class Result:
     ms: the time that the check took, the one field that differs from run to run.
     """
 
-    __slots__ = ("also", "answer", "beside", "confidence", "doubt", "file", "fingerprint", "hint",
-                 "line", "max", "message", "mistake", "ms", "override", "points", "problem",
-                 "read_as", "schema", "score", "seed", "share", "sheet", "sheet_hash", "student",
-                 "tool", "verdict", "witness")
-
     schema: int
     tool: str
     sheet: str
@@ -100,16 +95,15 @@ class Result:
     ms: float | None
 
     def __init__(self, fields: dict[str, Any]) -> None:
-        for key in KEYS:
-            setattr(self, key, fields[key])
+        self.__dict__.update([(key, fields[key]) for key in KEYS])
 
     def fields(self) -> dict[str, Any]:
         """Return the object of the file, in its order of keys."""
-        return {key: getattr(self, key) for key in KEYS}
+        return dict(self.__dict__)
 
     def comparable(self) -> dict[str, Any]:
         """Return all fields but the time: equal for equal answers, whatever checked them."""
-        return {key: getattr(self, key) for key in KEYS if key != "ms"}
+        return {key: value for key, value in self.__dict__.items() if key != "ms"}
 
 
 def blank(sheet: Sheet, problem: Problem, student: str, seed: int | str = 0) -> Result:
@@ -197,12 +191,17 @@ def parse(raw: bytes, path: str, number: int) -> Result:
     return Result(fields)
 
 
+def written(raw: bytes) -> Result:
+    """Return the result in a line that this process wrote."""
+    return Result(DECODER.decode(raw.decode()))
+
+
 def _wrong(fields: dict[str, Any]) -> tuple[str, str] | None:
     """Return the first key that is wrong, and a message; None if all are right."""
     for key, types in KEYS.items():
         if key not in fields:
             return key, f"the result has no `{key}`"
-        if not _is(fields[key], types):
+        if type(fields[key]) not in types:      # a boolean is an int to `isinstance`
             return key, f"`{key}` is not what it must be in a result"
     if fields["schema"] != SCHEMA:
         return "schema", f"results of schema {fields['schema']}, and this version reads {SCHEMA}"
@@ -217,14 +216,9 @@ def _wrong(fields: dict[str, Any]) -> tuple[str, str] | None:
             return key, f"`{key}` is no score"
     override = fields["override"]
     if override is not None and not all(
-            key in override and _is(override[key], types) for key, types in OVERRIDE.items()):
+            key in override and type(override[key]) in types for key, types in OVERRIDE.items()):
         return "override", "`override` is not what it must be in a result"
     return None
-
-
-def _is(value: Any, types: tuple[type, ...]) -> bool:
-    # A boolean is an int to Python only.
-    return isinstance(value, types) and not isinstance(value, bool)
 
 
 def _bad(message: str, text: str, path: str, number: int, at: int = 0) -> GradcliError:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter
+from functools import lru_cache
 
 from gradcli.base.errors import Diagnostic, GradcliError, Source
 from gradcli.render import numbers
@@ -242,7 +243,11 @@ def rounded(value: Any, digits: int = DIGITS) -> str:
                         "-Infinity": "minus infinite"}.get(value, value))
     if value is None or value != value:
         return "undefined"
-    return numbers.significant(float(value), digits)
+    # What is told of a class is told again and again; 0.0 and -0.0 are the same key.
+    return _significant(float(value), digits) if value else numbers.significant(value, digits)
+
+
+_significant = lru_cache(4096)(numbers.significant)
 
 
 def point(at: dict[str, Any]) -> str:
