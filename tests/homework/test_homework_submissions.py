@@ -8,6 +8,7 @@ import os
 import socket
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -234,11 +235,13 @@ def test_a_folder_for_each_student(tmp_path: Path, sheet: Sheet) -> None:
     assert given_answers(found) == {
         "alice": {"1a": "a"}, "bob": {"1a": "b"}, "carol": {"1a": "c"}, "dan": {"1a": "d"},
         "eve": {"1a": "e"}, "fay": {"1a": "f"}}
-    assert told(all_notes(found)) == [("skipped", "fay/notes.txt", None)]
+    assert told(all_notes(found)) == [
+        ("student", "alice/answers.txt", None), ("skipped", "fay/notes.txt", None)]
     first = next(iter(found))
+    assert {a.fault for a in first.answers} == {"alice/answers.txt says it is by eve"}
     assert [(a.student, a.problem, a.answer, a.file, a.line) for a in first.answers] == [
-        ("alice", "1a", "a", "alice/answers.txt", 2), ("alice", "1b", "", None, None),
-        ("alice", "2", "", None, None), ("alice", "3", "", None, None)]
+        ("alice", "1a", "a", "alice/answers.txt", 2),
+        *[("alice", id, "", "alice/answers.txt", None) for id in ("1b", "2", "3")]]
 
 
 def test_nbgrader(tmp_path: Path, sheet: Sheet) -> None:
@@ -293,8 +296,11 @@ def test_a_file_for_each_student(tmp_path: Path, sheet: Sheet) -> None:
 def test_nobody_hands_in_for_another(tmp_path: Path, sheet: Sheet, theirs: str, other: str) -> None:
     write(tmp_path, {theirs: "1a: mine", other: "# student: alice\n1a: forged"})
     found = open_submissions(str(tmp_path), sheet)
-    assert given_answers(found) == {"alice": {"1a": "mine"}}
-    assert [(n.about, n.file) for n in all_notes(found)] == [("student", other)]
+    assert given_answers(found) == {"alice": {"1a": "mine"}, other[:3]: {"1a": "forged"}}
+    assert {(n.about, n.file) for n in all_notes(found)} == {("student", other)}
+    for one in found:       # whoever has a file of this name is not lost
+        assert all(answer.fault is None for answer in one.answers if answer.answer) == (
+            one.student.id == "alice")
 
 
 @pytest.mark.parametrize("theirs", ["zoe.txt", "zoe/answers.txt", "hw-a.txt"])
@@ -308,7 +314,11 @@ def test_what_may_be_theirs_is_no_blank(tmp_path: Path, sheet: Sheet, theirs: st
     for written in ({theirs: first, other: second}, {theirs: first}):
         root = tmp_path / str(len(written))
         write(root, written)
-        one, = open_submissions(str(root), sheet)
+        held = {one.student.id: one for one in open_submissions(str(root), sheet)}
+        one = held.pop("zoe")
+        assert len(held) == len(written) - 1
+        assert all(answer.fault is not None and "says it is by zoe" in answer.fault
+                   for other_one in held.values() for answer in other_one.answers)
         unread = other if theirs != "hw-a.txt" or other > theirs else theirs
         for answer in one.answers:
             if len(written) == 1:
@@ -336,8 +346,12 @@ def test_one_file(tmp_path: Path, sheet: Sheet) -> None:
 def test_a_pattern(tmp_path: Path, sheet: Sheet) -> None:
     write(tmp_path, {"hw3-s17-final.txt": "1a: a", "x/hw3-s18.txt": "1a: b", "odd.txt": "1a: c"})
     found = open_submissions(str(tmp_path), sheet, student_pattern=r"-(s\d+)")
-    assert given_answers(found) == {"s17": {"1a": "a"}, "s18": {"1a": "b"}}
-    assert told(found.notes) == [("skipped", "odd.txt", None)]
+    assert given_answers(found) == {
+        "odd.txt": {"1a": "c"}, "s17": {"1a": "a"}, "s18": {"1a": "b"}}
+    assert told(found.notes) == [("student", "odd.txt", None)]
+    faults = {one.student.id: {answer.fault for answer in one.answers} for one in found}
+    assert faults == {"odd.txt": {"--student-pattern finds no student in odd.txt"},
+                      "s17": {None}, "s18": {None}}
     with pytest.raises(GradcliError) as caught:
         open_submissions(str(tmp_path), sheet, student_pattern="(s[")
     assert caught.value.code == "E0732"
@@ -347,8 +361,8 @@ def test_a_pattern(tmp_path: Path, sheet: Sheet) -> None:
 def test_a_pattern_that_takes_hours(tmp_path: Path, sheet: Sheet) -> None:
     write(tmp_path, {"a" * 60 + "!.txt": "1a: no", "abc.txt": "1a: yes"})
     found = open_submissions(str(tmp_path), sheet, student_pattern=r"^((?:a+)+|abc)\.txt$")
-    assert given_answers(found) == {"abc": {"1a": "yes"}}
-    assert [note.about for note in found.notes] == ["skipped"]
+    assert given_answers(found) == {"abc": {"1a": "yes"}, "a" * 60 + "!.txt": {"1a": "no"}}
+    assert [note.about for note in found.notes] == ["student"]
 
 
 # --- rosters ------------------------------------------------------------------------------------
@@ -760,3 +774,64 @@ def test_columns_that_name_no_problem(tmp_path: Path, sheet: Sheet) -> None:
                for answer in ann.answers)
     whole, = table(tmp_path, "Email,1a,1b,2,3,Work\nann,x,y,z,w,2x\n", sheet)
     assert {answer.doubt for answer in whole.answers} == {None}
+
+
+# --- what a person has to look at reaches a person ----------------------------------------------
+
+CLASS_LIST = "student_id,last_name,first_name\nann,Lee,Ann\nbob,Doe,Bob\n"
+
+
+def waiting(folder: Path, sheet: Sheet, **options: Any) -> dict[str, dict[str, str]]:
+    """Student to problem to why it waits, as a run finds it."""
+    out = folder.parent / "out"
+    run(sheet, open_submissions(str(folder), sheet, **options), options.get("roster"),
+        OutputFolder(str(out)), RunOptions())
+    found: dict[str, dict[str, str]] = {}
+    for one in read_results(str(out / "results.ndjson")):
+        reason = waits(sheet[one.problem], one)
+        found.setdefault(one.student, {}).update({one.problem: reason} if reason else {})
+    return found
+
+
+ALL = dict.fromkeys(IDS, "unreadable")
+
+
+@pytest.mark.parametrize(("files", "listed", "expected"), [
+    # The name of a file and what stands in it name two students.
+    ({"bob.txt": "# student: ann\n1a: 2x", "cy.txt": "1a: 2x"}, False, {"ann": ALL, "cy": {}}),
+    ({"bob.txt": "# student: ann\n1a: 2x", "ann.txt": "1a: 2x\n1b: 2x\n2: 2x\n3: 2x"}, False,
+     {"ann": {}, "bob": ALL}),
+    ({"bob.txt": "# student: ann\n1a: 2x"}, True, {"bob": ALL}),
+    ({"bob.txt": "# student: Bob Doe\n1a: 2x"}, True, {"bob": {}}),
+    ({"bob.txt": "# student: bobby\n1a: 2x"}, True, {"bob": {}}),
+    ({"hw3.txt": "# student: ann\n1a: 2x"}, True, {"ann": {}}),
+    ({"hw-1.txt": "# student: ann\n1a: 2x", "hw-2.txt": "# student: bob\n1a: 2x"}, False,
+     {"ann": {}, "bob": {}}),
+    ({"bob/hw.txt": "# student: ann\n1a: 2x"}, True, {"bob": ALL}),
+    # Files of one hand-in that differ.
+    ({"ann/a.txt": "1a: 2x\n1b: 2x", "ann/b.txt": "1a: 3x"}, False, {"ann": {"1a": "unreadable"}}),
+    ({"ann/a.txt": "1a: 3x\n1b: 2x", "ann/b.txt": "1a: 2x"}, False, {"ann": {"1a": "unreadable"}}),
+    ({"ann/a.txt": "1a: 2x\n1b: 2x", "ann/b.txt": "1a: 2 x"}, False, {"ann": {}}),
+    ({"lee_12_30_hw.txt": "1a: 3x", "lee_12_40_hw-1.txt": "1a: 2x"}, False, {"lee": {}}),
+    # A line that may answer a problem that has no answer.
+    ({"ann/a.txt": "1a: 2x\n3x\n1b: 2x\n2:\n3: x"}, False,
+     {"ann": {"1a": "undecided", "2": "unreadable"}}),
+    ({"ann/a.txt": "1a: 2x\n= x + x\n1b: x\n+ x\n2:\n3: x"}, False, {"ann": {}}),
+    # Only words.
+    ({"ann/a.txt": "I could not hand it in, see my mail of Monday."}, False, {"ann": ALL}),
+    ({"ann/a.md": "Dear tutor,\nmy paper is in your mailbox.\n\nAnn"}, False, {"ann": ALL}),
+    ({"ann/a.txt": "See attached."}, False, {"ann": ALL}),
+    ({"ann/a.txt": ""}, False, {"ann": {}})])
+def test_who_and_what_is_in_doubt_waits(
+        tmp_path: Path, sheet: Sheet, files: dict[str, str | bytes], listed: bool,
+        expected: dict[str, dict[str, str]]) -> None:
+    folder = write(tmp_path / "in", files)
+    roster = parse_roster(Source(CLASS_LIST, "roster.csv")) if listed else None
+    assert waiting(folder, sheet, roster=roster) == expected
+
+
+def test_files_that_no_pattern_finds_wait(tmp_path: Path, sheet: Sheet) -> None:
+    folder = write(tmp_path / "in", {"s1.txt": "1a: 2x", "odd.txt": "1a: 2x", "odd.pdf": "%PDF",
+                                     "odd.log": "nothing"})
+    assert waiting(folder, sheet, student_pattern=r"s\d") == {
+        "odd.pdf": ALL, "odd.txt": ALL, "s1": {}}

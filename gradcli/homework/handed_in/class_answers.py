@@ -6,8 +6,8 @@ import hashlib
 import json
 
 from gradcli.homework.handed_in.attempts import Attempt, Attempts
-from gradcli.homework.handed_in.folder import answers, doubts
 from gradcli.homework.handed_in.labels import Ids
+from gradcli.homework.handed_in.reading import answers, doubts
 from gradcli.homework.handed_in.records import (
     InputNote,
     Parsed,

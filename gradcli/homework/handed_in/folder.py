@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 
@@ -19,33 +18,28 @@ from gradcli.homework.handed_in.owners import (
     Owner,
     StudentFiles,
     by_student,
+    is_general,
     owner,
     parents,
     patterned,
     settle,
-    stem,
     submitters,
 )
+from gradcli.homework.handed_in.reading import BESIDE, READERS, Reading
 from gradcli.homework.handed_in.records import (
-    DOUBTS,
-    MAX_BYTES,
-    Answer,
     ClassTable,
     InputNote,
-    Parsed,
     Submission,
     Submissions,
     Unreadable,
     decoded_text,
     printable,
-    short,
 )
-from gradcli.homework.handed_in.texts import plain
 from gradcli.homework.sheets.deadline import readings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from gradcli.homework.handed_in.files import Files
     from gradcli.homework.handed_in.roster import Roster
@@ -55,9 +49,6 @@ if TYPE_CHECKING:
 
 # Only the beginning of a text is looked at for whose it is.
 HEAD = 4096
-# What is read of one student, in all files.
-MAX_TEXT = 2 * MAX_BYTES
-TOO_MUCH = f"there is more than {MAX_TEXT // 1024} KiB of text in all"
 # Endings of answers.txt and its like.
 TEXTS = (".txt", ".md", ".text", "")
 
@@ -85,8 +76,11 @@ def owned_files(files: Files, assignment: str, ids: Ids, paths: Sequence[str],
             id = named.get(path)
             if id:
                 found.append((path, patterned(path, id)))
-            else:
-                notes.append(InputNote("skipped", "--student-pattern finds no student", path))
+            elif os.path.splitext(path)[1].lower() not in BESIDE:
+                # Whatever is in it is on the review list, under the name of the file.
+                found.append((path, Owner("pattern", path, path.rpartition("/")[2])))
+                found[-1][1].held = f"--student-pattern finds no student in {path}"
+                notes.append(InputNote("student", "--student-pattern finds no student", path))
         return found
     in_steps = any(path.startswith(STEPS[0] + "/") for path in wanted) and all(
         path.partition("/")[0] in STEPS for path in wanted if "/" in path)
@@ -105,7 +99,8 @@ def owned_files(files: Files, assignment: str, ids: Ids, paths: Sequence[str],
             steps[first] = steps.get(first, 0) + 1
         else:
             if one.shape == "file":
-                one.id = file_owner(files, path, ids) or one.id
+                one.inside, root = file_owner(files, path, ids)
+                one.id = one.inside or root or one.id
             one.readings = stamps.get(os.path.dirname(path), ())
             found.append((path, one))
     notes += [InputNote("skipped", f"{count:,} files beside what students submitted", step)
@@ -150,9 +145,9 @@ def _stamps(files: Files, paths: Sequence[str]) -> dict[str, Readings]:
     return found
 
 
-def file_owner(files: Files, path: str, ids: Ids) -> str | None:
-    """Return the student whom the text of a file in no folder names, None if it names nobody; for a
-    file called answers that names nobody, the name of the root folder.
+def file_owner(files: Files, path: str, ids: Ids) -> tuple[str | None, str | None]:
+    """Return the student whom the text of a file in no folder names, None if it names nobody; and,
+    for a file called answers, the name of the root folder.
 
     Raises E0730 for a table of the class: it must not be taken for one student.
     """
@@ -173,9 +168,8 @@ def file_owner(files: Files, path: str, ids: Ids) -> str | None:
             " it")) from None
     except Unreadable:
         pass
-    if said is None and path.lower().startswith("answers."):
-        said = os.path.basename(os.path.abspath(files.root)).removesuffix(".zip")
-    return said[:200] if said else None
+    root = os.path.basename(os.path.abspath(files.root)).removesuffix(".zip")
+    return said[:200] if said else None, root[:200] if is_general(path) else None
 
 
 def _of_assignment(owned: list[tuple[str, Owner]], assignment: str, notes: list[InputNote]
@@ -199,39 +193,6 @@ def _of_assignment(owned: list[tuple[str, Owner]], assignment: str, notes: list[
     return found
 
 
-RAISED = re.compile(r"\^([^\s^]{1,9})\^(?=[\s),.;*/]|\Z)")      # x^2^, as Markdown has it
-# Endings of what is no plain text, but becomes one, with the size that is read.
-MIB = 1024 * 1024
-PACKED_DOCUMENTS = dict.fromkeys((".docx", ".docm", ".dotx", ".odt", ".ott"), 16 * MIB)
-DOCUMENTS = {**PACKED_DOCUMENTS, ".tex": MAX_BYTES, ".ipynb": 4 * MIB, ".rtf": 4 * MIB}
-READERS: dict[str, Callable[[str, Ids], Parsed]] = {
-    **dict.fromkeys((".txt", ".text", ""), texts.parse),
-    **dict.fromkeys((".md", ".markdown", ".rmd", ".qmd"), lambda text, ids: texts.parse(
-        RAISED.sub(r"^(\1)", text), ids)),
-    ".html": lambda text, ids: texts.parse(plain(text), ids),
-    ".htm": lambda text, ids: texts.parse(plain(text), ids),
-    **dict.fromkeys(DOCUMENTS, texts.parse), **texts.READERS}
-UNREAD = re.compile(r"\\[A-Za-z]+\?")      # what documents have instead of a picture, and the like
-# What programs write beside a document.
-BESIDE = frozenset(
-    ".aux .log .out .toc .lof .lot .fls .fdb_latexmk .css .js .sty .cls .bak".split())
-PASSED = "there is a file called answers"
-PACKED = (".gz", ".tar", ".tgz", ".7z", ".rar", ".bz2", ".xz")
-
-
-def text(data: bytes, ending: str) -> tuple[str, str | None]:
-    """Return the text of a file, and a remark on its encoding. Raises `Unreadable`."""
-    if ending not in DOCUMENTS:
-        return decoded_text(data)
-    if ending in PACKED_DOCUMENTS:
-        from gradcli.homework.handed_in import documents
-
-        return documents.READERS[ending](data), None
-    from gradcli.homework.handed_in import sources
-
-    return sources.READERS[ending](data), None
-
-
 def open_folder(root: str, sheet: Sheet, roster: Roster | None = None, *, follow: bool = False,
                 whose: Callable[[Sequence[str]], Mapping[str, str | None]] | None = None
                 ) -> Submissions:
@@ -246,178 +207,20 @@ def open_folder(root: str, sheet: Sheet, roster: Roster | None = None, *, follow
     owned = owned_files(files, sheet.id, ids, paths, notes, whose)
     students = by_student(owned, roster, notes)
     ordered = [students[id] for id in sorted(students)]
+
+    def named(said: str) -> Collection[str]:
+        return {said} & students.keys() if roster is None else {
+            one.id for one in roster.find((said,), said)}
+
+    def reading(theirs: StudentFiles) -> Submission:
+        return Reading(files, ids, theirs, named).submission()
+
     attempts = Attempts(sheet, [theirs.student for theirs in ordered], roster, notes)
     for theirs in ordered:
-        settle(theirs, attempts, lambda one: _read(files, ids, one).answers)
+        settle(theirs, attempts, lambda one: reading(one).answers)
 
-    def read(k: int) -> Submission:
-        return _read(files, ids, ordered[k])
-
-    return Submissions([theirs.student for theirs in ordered], read, notes, attempts.choices)
-
-
-def _read(files: Files, ids: Ids, theirs: StudentFiles) -> Submission:
-    """Read the files of a student that count; of several answers to a problem the last does."""
-    counting = theirs.counting()
-    notes = [*theirs.notes, *[
-        InputNote("skipped", "another attempt counts", path, student=theirs.student.id)
-        for path, _ in theirs.files if path not in counting]]
-    found: dict[str, tuple[str, int | None, str]] = {}
-    digest = hashlib.sha256()
-    read = []
-    by: dict[str, str] = {}     # whom the files name, and the first that does
-    left = MAX_TEXT
-    places: dict[str, tuple[Files, str]] = {}
-    readable = _readable(_unpacked(files, theirs, notes, places), theirs.student.id, notes)
-    # Somebody must look at what may be theirs, and at a photo, say.
-    faults = [(note.file, note.message if note.about == "student" else
-               f"cannot be read: {note.message}") for note in notes if note.file is not None and (
-        note.about in ("student", "unreadable"))]
-    for shown, where, path in readable:
-        try:
-            if left < 0:
-                raise Unreadable(TOO_MUCH)
-            ending = os.path.splitext(path)[1].lower()
-            data = where.read(path, DOCUMENTS.get(ending, MAX_BYTES))
-            digest.update(b"%d:%s" % (len(data), shown.encode()) + data)
-            said, remark = text(data, ending)
-            left -= len(said)
-            if left < 0:
-                raise Unreadable(TOO_MUCH)
-            parsed = READERS[ending](said, ids)
-        except Unreadable as problem:
-            digest.update(f"{shown}: {problem}".encode())
-            faults.append((shown, f"cannot be read: {problem}"))
-            notes.append(InputNote("unreadable", str(problem), shown, student=theirs.student.id))
-            continue
-        read.append(shown)
-        if remark:
-            notes.append(InputNote("encoding", remark, shown, student=theirs.student.id))
-        told = [InputNote(about, message, shown, line, theirs.student.id)
-                for about, message, line in parsed.notes]
-        notes += told
-        faults += doubts(told)
-        if parsed.student is not None and parsed.student not in by:
-            by[parsed.student] = shown
-            first, other = next(iter(by.items()))
-            if other != shown:
-                said = f"says it is by {short(parsed.student)}, {other} by {short(first)}"
-                notes.append(InputNote("student", said, shown, student=theirs.student.id))
-                faults.append((shown, said))
-        for id, (answer, line) in parsed.answers.items():
-            before = found.get(id, ("", None, ""))
-            if before[0]:
-                notes.append(InputNote("repeated", f"problem {id} is answered in {before[2]}, too: "
-                                       + ("this answer counts" if answer else "that answer counts"),
-                                       shown, line, theirs.student.id))
-            if answer or not before[0]:
-                found[id] = answer, line, shown
-    if not all(found.get(id, ("",))[0] for id in ids.all):
-        faults += [(note.file or "", f"is not read: {note.message}") for note in notes
-                   if note.message == PASSED]
-    made = answers(theirs.student.id, ids, found, faults)
-    doubted = {name for name, _ in faults}
-    for one in made:
-        unread = UNREAD.search(one.answer)
-        if unread is not None and one.doubt is None:
-            # Decisions are for all answers that are equal, but not for all pictures.
-            one.doubt = f"{one.file}: `{unread[0]}` stands for something that is no text"
-        doubted |= {one.file or ""} if unread is not None else {*()}
-    beside = _contents(places, doubted)
-    for one in made:
-        one.beside = None if one.fault is one.doubt is None else beside
-    return Submission(theirs.student, made, read, notes, digest.hexdigest())
-
-
-def answers(student: str, ids: Ids, found: Mapping[str, tuple[str, int | None, str]],
-            faults: Sequence[tuple[str, str]] = ()) -> list[Answer]:
-    """Return one answer for each problem, in the order of the sheet.
-
-    It is blank where there is none, but faulty if something was handed in that no problem claims,
-    since the answer may have been in it.
-
-    found: problem id to (answer, line, file). faults: (file, reason) of what is read for no
-    problem.
-    """
-    more = f" ({len(faults) - 1:,} more in notes.csv)" if faults[1:] else ""
-    doubt = f"{faults[0][0]} {faults[0][1]}{more}" if faults else None
-    made = []
-    for id in ids.all:
-        answer, line, file = found.get(id, ("", None, None))
-        if answer or doubt is None:
-            made.append(Answer(student, id, answer, file, line, doubt=doubt))
-        else:
-            made.append(Answer(student, id, "", faults[0][0], None, doubt))
-    return made
-
-
-def doubts(notes: Iterable[InputNote]) -> list[tuple[str, str]]:
-    """Return (file, reason) of the notes on what may be an answer, for `answers`."""
-    return [(note.file or "", f"line {note.line}: {note.message}" if note.line else note.message)
-            for note in notes if note.about in DOUBTS]
-
-
-File = tuple[str, "Files", str]     # its path as it is shown, and where it is read by which path
-
-
-def _contents(places: Mapping[str, tuple[Files, str]], names: Iterable[str]) -> str:
-    """Return a digest of some of a student's files. places: as `_unpacked` gives them."""
-    return hashlib.sha256("\0".join([
-        f"{name} {places[name][0].content(places[name][1])}" for name in sorted(names)
-        if name in places]).encode()).hexdigest()
-
-
-def _unpacked(files: Files, theirs: StudentFiles, notes: list[InputNote],
-              places: dict[str, tuple[Files, str]]) -> list[File]:
-    """Return a student's files, those in zip archives in place of the archives.
-
-    places: receives where each is read, archives too, by its path as it is shown.
-    """
-    found: list[File] = []
-    pending: list[File] = [(path, files, path) for path in reversed(theirs.counting())]
-    while pending:
-        shown, where, path = pending.pop()
-        places[printable(shown)] = where, path
-        if os.path.splitext(path)[1].lower() != ".zip":
-            found.append((printable(shown), where, path))
-            continue
-        try:
-            inner = where.inside(path)
-            names = [name for name in inner.paths()[0] if not IGNORED.fullmatch(name)]
-            if not names:
-                raise Unreadable("an archive without files")
-        except Unreadable as problem:
-            notes.append(InputNote("unreadable", str(problem), shown, student=theirs.student.id))
-            continue
-        pending += [(f"{shown}/{name}", inner, name) for name in reversed(names)]
-    return found
-
-
-def _readable(theirs: Sequence[File], student: str, notes: list[InputNote]) -> list[File]:
-    """Return the files that may hold answers: only those called answers, if there are any."""
-    found = [file for file in theirs if _ending(file) in READERS]
-    printed = {os.path.splitext(file[0])[0] for file in found}
-    for file in theirs:
-        ending = _ending(file)
-        if ending in READERS:
-            continue
-        about, what = "unreadable", f"{printable(ending)} files are not read"
-        if ending in PACKED:
-            what = "packed files are not unpacked"
-        if ending in BESIDE or file[0].endswith(".synctex.gz"):
-            about = "skipped"
-        elif ending == ".pdf" and file[0][:-4] in printed:
-            about, what = "skipped", "the document of this name is read"
-        notes.append(InputNote(about, what, file[0], student=student))
-    named = [file for file in found if stem(file[2]).lower() == "answers"]
-    if named:
-        notes += [InputNote("skipped", PASSED, file[0], student=student)
-                  for file in found if file not in named]
-    return named or found
-
-
-def _ending(file: File) -> str:
-    return os.path.splitext(file[2])[1].lower()
+    return Submissions([theirs.student for theirs in ordered],
+                       lambda k: reading(ordered[k]), notes, attempts.choices)
 
 
 def single(path: str, sheet: Sheet, follow: bool = False) -> Submissions:
@@ -432,9 +235,10 @@ def single(path: str, sheet: Sheet, follow: bool = False) -> Submissions:
     assert one is not None
     files = Folder(root or ".", follow)
     if one.shape == "file":
-        one.id = file_owner(files, name, ids) or one.id
+        one.id = next(filter(None, file_owner(files, name, ids)), one.id)
     theirs = list(by_student([(name, one)], None, []).values())
-    return Submissions([theirs[0].student], lambda k: _read(files, ids, theirs[k]), [])
+    return Submissions([theirs[0].student], lambda k: Reading(
+        files, ids, theirs[k], lambda said: ()).submission(), [])
 
 
 # --------------------------------------------------------------------------------------------------

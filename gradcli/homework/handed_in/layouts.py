@@ -117,6 +117,7 @@ def _collect(lines: Iterable[Line], parsed: Parsed) -> None:
             other = _OTHER.fullmatch(line.bare)
             if other is not None and parsed.ids.find(other[1] or other[3]) is not None:
                 other = None
+        inside = depth > 0
         depth += _depth(line.bare)
         if label is not None or other is not None:
             finish()
@@ -133,8 +134,11 @@ def _collect(lines: Iterable[Line], parsed: Parsed) -> None:
             _unclaimed(line.bare, line.number, parsed)
         else:
             if not line.indent and any(found):
-                parsed.note("joined", f"`{short(line.bare)}` is taken for the rest of the answer to"
-                            f" {id}", line.number)
+                rest = inside or _GOES_ON.match(line.bare) or _OPEN.search(found[-1]) or (
+                    is_no_answer(line.bare))
+                about, more = ("joined", "") if rest else ("loose", ", and may be one of its own")
+                parsed.note(about, f"`{short(line.bare)}` is taken for the rest of the answer to"
+                            f" {id}{more}", line.number)
             found.append(line.bare)
     finish()
 
@@ -145,6 +149,9 @@ def _joined(lines: Iterable[str]) -> str:
 
 
 _MARK = re.compile(r"\A[•▪◦‣●○■*]\s++")
+# What begins the rest of a formula, and ends one that has a rest.
+_GOES_ON = re.compile(r"[=+*/^·×÷)\]}⇒→≈<>≤≥&,;]|\\(?:Rightarrow|implies|to|approx|cdot)\b")
+_OPEN = re.compile(r"[=+*/^·×÷(\[{⇒→≈<≤≥&,:−-]\s*\Z")
 _FINAL = re.compile(r"(?:final\s+)?(?:answer|ans|result|antwort|ergebnis|lösung|réponse|svar)\s*+"
                     r"(?:is\s*+)?[:=]", re.IGNORECASE)
 

@@ -61,9 +61,12 @@ class Owner:
     system: whose number `lms` is.
     readings: of the time when it was handed in.
     said: the student as a list describes one; None where there is only the path.
+    inside: whom the text of a file in no folder names.
+    held: why a person has to say whose it is, None where that is certain.
     """
 
-    __slots__ = ("attempt", "id", "late", "lms", "readings", "rest", "said", "shape", "system")
+    __slots__ = ("attempt", "held", "id", "inside", "late", "lms", "readings", "rest", "said",
+                 "shape", "system")
 
     def __init__(self, shape: str, id: str, rest: str, *, lms: str = "", late: bool = False,
                  attempt: int = 0) -> None:
@@ -75,6 +78,8 @@ class Owner:
         self.attempt = attempt
         self.readings: Readings = ()
         self.said: Student | None = None
+        self.inside: str | None = None
+        self.held: str | None = None
 
     @property
     def key(self) -> tuple[str, str]:
@@ -168,14 +173,16 @@ class StudentFiles:
     """The files of one student: paths, each with its owner.
 
     attempts: those that count, whose parts are files; None until that is known.
+    held: why a person has to say whose they are, None where that is certain.
     """
 
-    __slots__ = ("attempts", "files", "notes", "student")
+    __slots__ = ("attempts", "files", "held", "notes", "student")
 
     def __init__(self, student: Student) -> None:
         self.student = student
         self.files: list[tuple[str, Owner]] = []
         self.attempts: list[Attempt] | None = None
+        self.held: str | None = None
         self.notes: list[InputNote] = []
 
     def counting(self) -> list[str]:
@@ -192,6 +199,7 @@ def by_student(owned: Iterable[tuple[str, Owner]], roster: Roster | None, notes:
     A file that may be by several of the roster is nobody's, and a note for each of them.
     """
     owned = sorted(owned, key=lambda pair: (pair[1].attempt, pair[0]))
+    _name_files(owned, roster)
     numbers: dict[str, set[str]] = {}
     for _, one in owned:
         numbers.setdefault(one.id, set()).add(one.key[1])
@@ -218,14 +226,49 @@ def by_student(owned: Iterable[tuple[str, Owner]], roster: Roster | None, notes:
             kept, other = found[id].files[0], (path, one)
             if _is_named(other, id) and not _is_named(kept, id):
                 kept, other = other, kept
-                found[id].files = [kept]
-            found[id].notes.append(InputNote(
-                "student", f"also says it is by {id}, and is not read: {printable(kept[0])} is",
-                other[0], student=id))
+                found[id].files, found[id].held = [kept], kept[1].held
+            said = f"also says it is by {id}, and is not read: {printable(kept[0])} is"
+            found[id].notes.append(InputNote("student", said, other[0], student=id))
+            _hold(found, other, id, f"{printable(other[0])} says it is by {id}, and"
+                  f" {printable(kept[0])} is", roster)
             continue
         found[id].files.append((path, one))
+        found[id].held = found[id].held or one.held
         found[id].student.late |= one.late
     return found
+
+
+def _name_files(owned: Sequence[tuple[str, Owner]], roster: Roster | None) -> None:
+    """Give files in no folder that name a student the one of their own name where that is one, too.
+    """
+    flat = [(stem(path), one) for path, one in owned
+            if one.shape == "file" and not is_general(path)]
+    # Where one file has its student's name, all may.
+    named = any(one.inside in (None, name) for name, one in flat)
+    for name, one in flat:
+        if one.inside is None or one.inside == name:
+            continue
+        if roster is not None:
+            if roster.find((name,), name):
+                one.id = name       # where the text names somebody else, `Reading` finds it
+        elif named:
+            one.held = f"{name} says it is by {one.inside}"
+
+
+def _hold(found: dict[str, StudentFiles], file: tuple[str, Owner], id: str, why: str,
+          roster: Roster | None) -> None:
+    """Give a file that says it is by a student who has another one to the student of its own name,
+    for a person; what has no other name is for that one.
+    """
+    path, one = file
+    if one.shape == "file":
+        entries = roster.find((stem(path),), stem(path)) if roster is not None else []
+        entry = entries[0] if len(entries) == 1 else None
+        id = printable(entry.id if entry is not None else stem(path))
+        if id not in found:
+            found[id] = StudentFiles(_person(id, entry, one))
+            found[id].files.append(file)
+    found[id].held = found[id].held or why
 
 
 def _are_numbered(owned: Sequence[tuple[str, Owner]], roster: Roster, notes: list[InputNote]
@@ -273,6 +316,11 @@ def _alike(first: tuple[str, Owner], second: tuple[str, Owner]) -> bool:
 def _is_named(file: tuple[str, Owner], id: str) -> bool:
     """Return whether the path names the owner of the file, not its text."""
     return file[1].shape != "file" or stem(file[0]) == id
+
+
+def is_general(path: str) -> bool:
+    """Return whether a file is called answers, which names nobody."""
+    return path.lower().startswith("answers.")
 
 
 def stem(path: str) -> str:

@@ -48,7 +48,8 @@ class InputNote:
     about: "skipped" (a file or line that is not read), "unknown" (an id that the sheet has not),
     "unclaimed" (what may be an answer, but to which problem?), "repeated" (an id with several
     answers), "unreadable", "encoding", "student" (the owner of a file), "joined" (a line taken for
-    the rest of the answer above), "override" (of an earlier answer).
+    the rest of the answer above), "loose" (one that may as well be an answer), "override" (of an
+    earlier answer).
     """
 
     __slots__ = ("about", "file", "line", "message", "student")
@@ -126,6 +127,8 @@ class Submissions:
 
 # Notes on what may be an answer: one that is not right waits for a person.
 DOUBTS = ("unclaimed", "unknown")
+# A line that may be the answer to another problem: one that has none waits for a person.
+LOOSE = ("loose",)
 
 
 class Unreadable(Exception):

@@ -259,7 +259,8 @@ WORDS = {"skipped": "passed over", "unknown": "answer* to no problem of the shee
          "override": "override* that count nothing",
          "kept": "override* whose rows somebody took out",
          "points": "score* that a person gave of other points",
-         "joined": "line* taken for the rest of the answer above"}
+         "joined": "line* taken for the rest of the answer above",
+         "loose": "line* that may be another answer than the one above"}
 """What is counted; * stands for the s of more than one."""
 
 
