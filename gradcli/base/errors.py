@@ -154,6 +154,11 @@ class Source:
         line = bisect_right(starts, max(0, min(offset, len(self.text))))
         return line, max(0, min(offset, len(self.text))) - starts[line - 1] + 1
 
+    def where(self, offset: int) -> str:
+        """Return the line and column of an offset in words."""
+        line, column = self.position(offset)
+        return f"line {line}, column {column}"
+
     def line(self, number: int) -> str:
         """Return the text of line `number` (from 1) without its end; empty beyond the last line."""
         starts = self._line_starts()

@@ -182,11 +182,14 @@ class Reason:
 
 
 class Note:
-    """A remark on an answer: a code, a sentence and a location."""
+    """A remark on an answer: a code, a sentence and a location. fix: the end of the sentence, where
+    it says what to write instead.
+    """
 
-    __slots__ = ("code", "message", "span")
+    __slots__ = ("code", "fix", "message", "span")
 
-    def __init__(self, code: str, message: str, span: Span | None) -> None:
+    def __init__(self, code: str, message: str, span: Span | None, fix: str | None = None) -> None:
+        self.fix = fix
         self.code = code
         self.message = message
         self.span = span

@@ -643,7 +643,7 @@ x = Variable([1.0, 4.0])
 with GradientTape() as tape:
     y = np.sum(np.sign(x))
 found = tape.why(y, x)
-""", []),
+""", [("zero-flat", 3, 16)]),
     "bare_read": ("""
 x = Variable(1.0)
 r = x.read_value()

@@ -4,6 +4,8 @@ watches, and what it recorded of the paths between.
 
 from __future__ import annotations
 
+from math import inf
+
 from gradcli.base.errors import error
 from gradcli.base.lazy import np
 from gradcli.engine.record import record as records
@@ -13,7 +15,7 @@ from gradcli.engine.record.tensor import Tensor, flatten, leaf
 from gradcli.engine.record.variable import Variable, plain_value
 from gradcli.engine.sweeps import constant, derivatives, reverse
 from gradcli.ops.kinds import UNREGISTERED
-from gradcli.ops.values import dtype_of, is_float, plain, zeros
+from gradcli.ops.values import SCALAR_TYPES, dtype_of, is_float, plain, zeros
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -157,16 +159,30 @@ def note(events: list[Event], record: Record, kind: str, ids: tuple[int, ...], d
 
 
 class Past:
-    """A used tape without values: its `entries`, `watched`, `late` and `derived`."""
+    """A used tape: its `entries`, `watched`, `late` and `derived`. whole: entries have values."""
 
-    __slots__ = ("derived", "entries", "late", "watched")
+    __slots__ = ("derived", "entries", "late", "watched", "whole")
 
     def __init__(self, entries: list[Entry], watched: set[int], late: dict[int, int],
-                 derived: dict[int, tuple[int, int]]) -> None:
+                 derived: dict[int, tuple[int, int]], whole: bool = False) -> None:
+        self.whole = whole
         self.entries = entries
         self.watched = watched
         self.late = late
         self.derived = derived
+
+
+def is_notable(answer: Tensor | None) -> bool:
+    """Return whether a derivative, or a value, is NaN or infinite in part, or 0 everywhere."""
+    value = answer.value if answer is not None else None
+    if type(value) is float:
+        return value - value != 0.0 or value == 0.0
+    if value is None or type(value) in SCALAR_TYPES or value.dtype.kind not in "fc":
+        return False
+    # One product tells of most arrays that all is well.
+    if value.itemsize > 2 and 0.0 < float(np.vdot(value, value).real) < inf:
+        return False
+    return not (np.isfinite(value).all() and value.any())
 
 
 class Watching(Recording):

@@ -20,6 +20,7 @@ from gradcli.engine.tapes.requests import (
     Past,
     Request,
     Watching,
+    is_notable,
     is_zero,
     kind_of,
     note,
@@ -57,7 +58,8 @@ class GradientTape(Watching):
         self.used = False
         self.first_use: Any = None  # the place of the first question
         self.events: list[Event] = []
-        # What a used tape held, without values, if its answer was missing: for `why`.
+        # What a used tape held, for `why`: without values if its answer was missing, whole if it
+        # was NaN, infinite or 0 everywhere.
         self.past: Past | None = None
 
     def _forget(self) -> None:
@@ -282,7 +284,9 @@ class GradientTape(Watching):
                 [self._place_of(id) for id in targets], self.watched))
         if not self.persistent:
             states, past = self.states, None
-            if trace is not None and question.missing:
+            if trace is not None and any(map(is_notable, (*question.targets, *answers))):
+                past = Past(self.window(), self.watched, self.late, self.derived, whole=True)
+            elif trace is not None and question.missing:
                 past = Past([stripped(*traced(e)) for e in self.window()], self.watched, self.late,
                             self.derived)
             self._forget()

@@ -74,7 +74,8 @@ class Fault:
     def note(self, *said: str) -> Note:
         """Return the cause as a note; `said` comes before the rewrite."""
         text = "; ".join([self.text, *[s for s in said if s]])
-        return Note(self.code, f"{text}; {self.rewrite}" if self.rewrite else text, self.span)
+        return Note(self.code, f"{text}; {self.rewrite}" if self.rewrite else text, self.span,
+                    self.rewrite or None)
 
 
 class Explainer:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gradcli.base.errors import Source, Span
+    from gradcli.engine.record.record import Entry
     from gradcli.explain.catalogue import Note
 
     # The same question to a changed text at a moved point: values, derivative, notes on both.
@@ -88,12 +89,20 @@ class Trials:
         """Return whether the text with this change keeps all finite values, and no NaN or infinity
         has its cause in the changed span any more.
         """
+        changed, place = self.changed(span, new)
+        if changed not in self._texts:
+            self._texts[changed] = self._tried(changed, place)
+        return self._texts[changed]
+
+    def changed(self, span: Span, new: str) -> tuple[str, Span]:
+        """Return the text with a change, and the span of what was put there."""
         text = self.source.text
         put = grouped(text, span, new)
-        changed = text[:span[0]] + put + text[span[1]:]
-        if changed not in self._texts:
-            self._texts[changed] = self._tried(changed, (span[0], span[0] + len(put)))
-        return self._texts[changed]
+        return text[:span[0]] + put + text[span[1]:], (span[0], span[0] + len(put))
+
+    def spelled(self, new: str, old: Entry) -> str:
+        """Return a new text for an operation as the program would write it."""
+        return new
 
     def jumps(self, span: Span, new: str) -> bool:
         """Return whether the target has the same limit from both sides at the point, and the text
@@ -107,7 +116,7 @@ class Trials:
                 values = [self.alone(text, {name: value + h*np.maximum(1.0, np.abs(value))
                                             for name, value in self.at.items() if is_float(value)}
                                      )[0] for h in NEAR]
-            here = self.alone(text[:span[0]] + grouped(text, span, new) + text[span[1]:], {})[0]
+            here = self.alone(self.changed(span, new)[0], {})[0]
         except GradcliError:
             return False
         size = CLEAR*max(_away(v, [0.0]*len(v)) for v in values)
@@ -121,7 +130,7 @@ class Trials:
         the answer (derived: the derivative) does not jump when the point moves in its last digits.
         """
         text = self.source.text
-        changed = text[:span[0]] + grouped(text, span, new) + text[span[1]:]
+        changed, _ = self.changed(span, new)
         if self.left <= 0 or self.steps > FEW_STEPS:
             return False
         self.left -= 1

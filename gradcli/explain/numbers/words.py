@@ -89,6 +89,7 @@ class Wording:
         if text is None or not self.trials.works(old[PLACE][2:4], new):
             return None
         here, there = [self.source.position(e[PLACE][2])[0] if e[PLACE] else 0 for e in (at, old)]
+        new = self.trials.spelled(new, old)
         return f"{lead}write `{new}` for `{text}`{f' in line {there}' if there != here else ''}"
 
     def jumps(self, rewrite: Rewrite) -> bool:
@@ -106,11 +107,13 @@ class Wording:
         place = entry[PLACE]
         if place is None:
             return self.name(entry)
-        line, column = self.source.position(place[2])
-        return f"{self.name(entry)} (line {line}, column {column})"
+        return f"{self.name(entry)} ({self.source.where(place[2])})"
 
     def operands(self, entry: Entry) -> list[str] | None:
-        """Return the texts of an operation's operands; None if it is only a part of its text."""
+        """Return the texts of an operation's operands; None if it is only a part of its text.
+
+        The call of a file says with its name what it calls, that of Python code in its place.
+        """
         text, name = self.of(entry), entry[OP].name
         if text is None:
             return None
@@ -120,7 +123,9 @@ class Wording:
             if text.startswith("√"):
                 return [text[1:].strip()] if name == "sqrt" else None
             head, bracket, rest = text.partition("(")
-            if bracket and rest.endswith(")") and _names(head.strip(), name):
+            called = entry[PLACE][1]
+            if bracket and rest.endswith(")") and (called == name or _names(
+                    head.strip().rpartition(".")[2], name)):
                 return [part for part in arguments(rest[:-1])
                         if not re.match(r"\s*\w+\s*=(?!=)", part)]
         return None

@@ -279,10 +279,7 @@ class ZeroNotes:
 
     def _where(self, entry: Entry) -> str:
         span = span_of(entry)
-        if span is None:
-            return ""
-        line, column = self.swept.source.position(span[0])
-        return f" (line {line}, column {column})"
+        return f" ({self.swept.source.where(span[0])})" if span is not None else ""
 
 
 def _of_state(x: Any) -> str:

@@ -123,6 +123,12 @@ class ValueNames:
                                     self.born[id], self.kinds[id]))
         return sorted(found, key=lambda n: n.id)
 
+    def tensors(self) -> list[Tensor]:
+        """Return the tensors that the caller's names still hold."""
+        return [value for name, holder in self.names.items()
+                for _, value in [(name, holder), *items_of(name, holder)]
+                if isinstance(value, Tensor) and not isinstance(value, Variable)]
+
     def scope_of(self, place: Any) -> Any:
         """Return the function around a location, or its file; a notebook's cells are one scope."""
         scope = self.texts.scope(place)

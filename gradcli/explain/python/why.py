@@ -9,13 +9,14 @@ Locations are those of `provenance`, or positions `(file, line, column, end line
 from __future__ import annotations
 
 from gradcli.engine.record import record as records
-from gradcli.engine.record.record import ANS, ATTRIBUTES, IDS, OP, OUT, PLACE, on_tape
+from gradcli.engine.record.record import ANS, ATTRIBUTES, IDS, OP, OUT, PLACE, Segment, on_tape
 from gradcli.engine.record.tensor import Tensor, flatten
 from gradcli.engine.record.variable import Variable
 from gradcli.engine.sweeps import constant, derivatives
 from gradcli.explain import catalogue as reasons
 from gradcli.explain.missing.causes import advice, causes
 from gradcli.explain.missing.scene import Gap, Window, place_of
+from gradcli.explain.python import numbers
 from gradcli.explain.python import text as python_text
 from gradcli.explain.python.names import LONGEST
 from gradcli.explain.python.scene import PythonScene, PythonTrace
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gradcli.engine.record.provenance import PythonEvents
-    from gradcli.engine.record.record import Entry, Record, Segment
+    from gradcli.engine.record.record import Entry, Record
     from gradcli.engine.tapes.accumulator import ForwardAccumulator
     from gradcli.engine.tapes.tape import GradientTape
 
@@ -45,20 +46,21 @@ class Reason:
     text: the line there.
     related: further locations, each (file, line, column, text).
     fix: advice, or None.
-    missing: the answer is None; else it is 0.
+    answer: what the gradient is: "None", "0", "NaN", "infinite", or "finite" where only the value
+        is none. missing: it is None.
     """
 
-    __slots__ = ("code", "column", "end_column", "end_line", "file", "fix", "line", "message",
-                 "missing", "related", "source", "target", "text")
+    __slots__ = ("answer", "code", "column", "end_column", "end_line", "file", "fix", "line",
+                 "message", "related", "source", "target", "text")
 
     def __init__(self, found: reasons.Reason, target: str, source: str, fix: str | None,
-                 texts: PythonFiles, missing: bool) -> None:
+                 texts: PythonFiles, answer: str) -> None:
         self.code = found.code
         self.message = found.message.replace("=true", "=True").replace("=false", "=False")
         self.target = target
         self.source = source
         self.fix = fix
-        self.missing = missing
+        self.answer = answer
         at: Any = texts.located(found.span)
         place = at if at is not None else (None,) * 5
         self.file: str | None = place[0]
@@ -73,11 +75,15 @@ class Reason:
             if other is not None and other[:2] != (self.file, self.line):
                 self.related.append((*other[:3], text))
 
+    @property
+    def missing(self) -> bool:
+        return self.answer == "None"
+
     def __str__(self) -> str:
         short = all(n.replace(".", "").isidentifier() for n in (self.target, self.source))
         asked = f"d{self.target}/d{self.source}" if short else \
             f"the gradient of {self.target} with respect to {self.source}"
-        lines = [f"{asked} is {'None' if self.missing else '0'}: {self.message}"]
+        lines = [f"{asked} is {self.answer}: {self.message}"]
         if self.file is not None:
             lines.append(f"  {self.file}:{self.line}:{self.column}   {self.text}".rstrip())
         if self.fix:
@@ -106,10 +112,31 @@ def why(tape: GradientTape, target: Any, source: Tensor, frame: FrameType | None
     if past is None:
         _run_rules(tape.window(), targets, source, own)
     if _connected(window, watched, late, targets, own) and is_float(source.value):
-        return []
+        return [] if past is not None and not past.whole else _in_numbers(
+            trace, tape, target, targets, source, own)
     seen = trace.window(tape, watched, late)
     trace.gather(tape, seen)
     return _explain(trace, seen, target, targets, source, own, tape)
+
+
+def _in_numbers(trace: PythonTrace, tape: GradientTape, target: Any, targets: Sequence[Tensor],
+                source: Tensor, own: set[int]) -> list[Reason]:
+    """Return the causes why a gradient that exists is NaN, infinite or 0."""
+    known = tape.past if tape.past is not None else tape
+    window = Segment()
+    window.extend(tape.past.entries if tape.past is not None else tape.window())
+    ids, made = on_tape(window, known.watched, known.late)
+    made -= {i for states in tape.states.values() for i in states}
+    window[:] = [entry for entry in window if entry[OUT] in made]
+    trace.gather(tape, trace.window(tape, known.watched, known.late))
+    source_name = trace.name_of(source, "the source", 1)
+    above = set().union(*[trace.above(t.id) for t in targets if t.id is not None])
+    answer, found = numbers.causes(
+        window, known.derived, trace.namings(source_name, trace.place, {
+            t.id for t in targets if t.id is not None}, above), trace.texts, targets, source,
+        own & ids, trace.names, trace.tensors(), tape.tensorflow_semantics)
+    name = _name_of_target(trace, target, targets)
+    return [Reason(r, name, source_name, r.fix, trace.texts, answer) for r in found]
 
 
 def why_forward(accumulator: ForwardAccumulator, target: Tensor, frame: FrameType | None,
@@ -177,11 +204,7 @@ def _explain(trace: PythonTrace, seen: Window, target: Any, targets: Sequence[Te
              source: Tensor, own: set[int], tape: GradientTape | None) -> list[Reason]:
     """Return the causes in the user's terms."""
     source_name = trace.name_of(source, "the source", 1)
-    target_name = trace.name_of(target, "the target", 0)
-    if target_name == "the target" and targets and target is not targets[0]:
-        names = [trace.name_of(t, "", 0) for t in targets]
-        if all(names) and sum(map(len, names)) < LONGEST:
-            target_name = f"[{', '.join(names)}]"
+    target_name = _name_of_target(trace, target, targets)
     spans: dict[str, Any] = {}
     birth = trace.birth(source)
     statement = trace.texts.statement(birth)
@@ -204,7 +227,17 @@ def _explain(trace: PythonTrace, seen: Window, target: Any, targets: Sequence[Te
     missing = tape is None or tape.tensorflow_semantics or (
         found[0].code != "derivative-constant")
     return [Reason(r, target_name, source_name, _fix(r, gap, scene, trace), trace.texts,
-                   missing) for r in found]
+                   "None" if missing else "0") for r in found]
+
+
+def _name_of_target(trace: PythonTrace, target: Any, targets: Sequence[Tensor]) -> str:
+    """Return the caller's name for the target, or for a short list of targets."""
+    name = trace.name_of(target, "the target", 0)
+    if name == "the target" and targets and target is not targets[0]:
+        names = [trace.name_of(t, "", 0) for t in targets]
+        if all(names) and sum(map(len, names)) < LONGEST:
+            return f"[{', '.join(names)}]"
+    return name
 
 
 def _constant(trace: PythonTrace, tape: GradientTape | None, targets: Iterable[int], own: set[int],
