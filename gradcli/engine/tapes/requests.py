@@ -172,17 +172,17 @@ class Past:
         self.derived = derived
 
 
-def is_notable(answer: Tensor | None) -> bool:
-    """Return whether a derivative, or a value, is NaN or infinite in part, or 0 everywhere."""
+def is_notable(answer: Tensor | None, zero: bool = True) -> bool:
+    """Return whether a value is NaN or infinite in part, or, if `zero`, 0 everywhere."""
     value = answer.value if answer is not None else None
     if type(value) is float:
-        return value - value != 0.0 or value == 0.0
+        return value - value != 0.0 or (zero and value == 0.0)
     if value is None or type(value) in SCALAR_TYPES or value.dtype.kind not in "fc":
         return False
     # One product tells of most arrays that all is well.
     if value.itemsize > 2 and 0.0 < float(np.vdot(value, value).real) < inf:
         return False
-    return not (np.isfinite(value).all() and value.any())
+    return not np.isfinite(value).all() or (zero and not value.any())
 
 
 class Watching(Recording):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from gradcli.engine.record.record import OP, OUT, PLACE
+from gradcli.explain.elements import plain_number
 from gradcli.explain.written import called, element_text, term, written
 from gradcli.lang.syntax import code as c
 from gradcli.ops import lookup
@@ -215,6 +216,7 @@ def listed(values: Sequence[Any]) -> str:
 
 def number(value: Any) -> str:
     """Format a value for a sentence; of an array only the shape."""
+    value = plain_number(value) if not shape_of(value) else value
     if type(value) is float or isinstance(value, complex):
         return "NaN" if value != value else f"{value:.6g}" if isinstance(
             value, complex) else telling(value + 0.0)

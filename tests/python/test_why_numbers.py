@@ -1,0 +1,268 @@
+"""Why a gradient of Python code is NaN, infinite or 0 everywhere: `GradientTape.why`."""
+
+from __future__ import annotations
+
+import linecache
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gradcli
+from gradcli import GradientTape, Variable, constant, ops
+
+# Name: a program that asks tape.why(y, x) once x and y are there; what the gradient is; code, line
+# and column of each cause; a part of the message; the fix or its beginning.
+PROGRAMS: dict[str, tuple[str, str, list[tuple[str, int, int]], str, str | None]] = {
+    # --- NaN ----------------------------------------------------------------------------------
+    "dead_branch": ("""
+x = Variable([-1.0, 4.0])
+with GradientTape() as tape:
+    y = ops.sum(ops.where(x > 0, x**0.5, 0.0*x))
+""", "finite", [], "", None),
+    "dead_branch_tf": ("""
+x = Variable([0.0, 4.0])
+with GradientTape(tensorflow_semantics=True) as tape:
+    y = ops.sum(ops.where(x > 0, x**0.5, 0.0*x))
+""", "NaN", [("nan-dead-branch", 4, 34)], "takes the other value",
+        "write `ops.where(x > 0, ops.where(x > 0, x, 1)**0.5, 0.0*x)` for"),
+    "norm_at_0": ("""
+x = Variable([0.0, 0.0])
+with GradientTape() as tape:
+    d = ops.sum(x*x)
+    y = ops.sqrt(d)
+""", "NaN", [("nan-infinite-slope", 5, 9)], "`sqrt` of 0 has an infinite slope",
+        "write `ops.sqrt(d + 1e-12)` for `ops.sqrt(d)`"),
+    "log_of_exp": ("""
+x = Variable(800.0)
+with GradientTape() as tape:
+    z = ops.exp(x)
+    y = ops.log(1 + z)
+""", "NaN", [("nan-overflow", 4, 9)], "`exp` of 800 is too large for a float",
+        "write `ops.softplus(x)` for `ops.log(1 + z)` in line 5"),
+    "softmax_by_hand": ("""
+def softmax(v):
+    e = np.exp(v)
+    return e/np.sum(e)
+x = Variable([1000.0, 1.0])
+with GradientTape() as tape:
+    y = -np.log(softmax(x)[0])
+""", "NaN", [("nan-overflow", 3, 9)], "`exp` of 1000 at element [0] is too large", None),
+    "entropy": ("""
+x = Variable([0.0, 1.0])
+with GradientTape() as tape:
+    y = -ops.sum(x*ops.log(x))
+""", "NaN", [("nan-zero-times-inf", 4, 20)], "0 times inf is not a number", None),
+    "zero_by_zero": ("""
+x = Variable([0.0, 2.0])
+def scaled(v, eps=0.0):
+    return v/(ops.abs(v) + eps)
+with GradientTape() as tape:
+    y = ops.sum(scaled(x))
+""", "NaN", [("nan-indeterminate", 4, 12)], "is not a number",
+        "if 0 is meant there, write `ops.divide_no_nan(v, ops.abs(v) + eps)` for"),
+    "log_of_a_negative": ("""
+x = Variable([0.5, -2.0])
+with GradientTape() as tape:
+    h = ops.log(x)*3.0
+    y = ops.sum(h)
+""", "finite", [("nan-domain", 4, 9)], "`log` of -2 at element [1] is not a number", "guard it: "),
+    "data": ("""
+data = constant([1.0, np.nan])
+x = Variable([1.0, 2.0])
+with GradientTape() as tape:
+    y = ops.sum(x*data)
+""", "NaN", [("nan-spread", 2, 1)], "`data` is NaN at element [1]", "give `data` finite values"),
+    "long_data": ("""
+data = constant(np.where(np.arange(200) == 7, np.inf, 1.0))
+x = Variable(np.ones(200))
+with GradientTape() as tape:
+    h = x + data
+    y = ops.sum(h*1.0)
+""", "finite", [("nan-spread", 2, 1)], "`data` is inf at element [7]", "give `data` finite values"),
+    "long_values_are_found_again": ("""
+x = Variable(np.linspace(-1.0, 1.0, 200))
+with GradientTape() as tape:
+    h = ops.log(x + 2.0) + 1.0
+    z = ops.sqrt(h - 1.0)
+    y = ops.sum(z)
+""", "infinite", [("nan-infinite-slope", 5, 9)], "`sqrt` of 0 at element [0] has an infinite slope",
+        "for a finite slope, of another function, write `ops.sqrt(h - 1.0 + 1e-12)` for"),
+    "infinite_slope": ("""
+x = Variable(0.0)
+with GradientTape() as tape:
+    y = ops.sqrt(x)
+""", "infinite", [("nan-infinite-slope", 4, 9)], "inf is right", None),
+    "float32": ("""
+x = Variable(np.float32(100.0))
+with GradientTape() as tape:
+    y = ops.log(1.0 + ops.exp(x))
+""", "NaN", [("nan-overflow", 4, 23)], "`exp` of 100 is too large for a float",
+        "write `ops.softplus(x)` for"),
+    "in_a_loop": ("""
+x = Variable(3.0)
+with GradientTape() as tape:
+    y = x
+    for _ in range(12):
+        y = y*y
+""", "infinite", [("nan-overflow", 6, 13)], "too large for a float", "scale the operands"),
+    "persistent": ("""
+x = Variable(0.0)
+with GradientTape(persistent=True) as tape:
+    y = ops.sqrt(x*x)*2.0
+tape.gradient(x, x)
+""", "NaN", [("nan-infinite-slope", 4, 9)], "has an infinite slope", "write `ops.abs(x)` for"),
+    # --- 0 ------------------------------------------------------------------------------------
+    "dead_relu": ("""
+x = Variable([-1.0, -2.0])
+with GradientTape() as tape:
+    h = ops.relu(x)
+    y = ops.sum(h*h)
+""", "0", [("zero-dead", 4, 9)], "`relu` is off in 2 of 2 elements (-1 in element [0])", None),
+    "flat": ("""
+x = Variable(2.5)
+with GradientTape() as tape:
+    y = ops.sign(x)*4.0
+""", "0", [("zero-flat", 4, 9)], "`sign` is flat: its slope is 0 everywhere", None),
+    "saturated": ("""
+x = Variable([3000.0, -4000.0])
+with GradientTape() as tape:
+    h = ops.tanh(x*10.0)
+    y = ops.sum(h)
+""", "0", [("zero-dead", 4, 9)], "`tanh` is saturated in 2 of 2 elements", None),
+    "cancelled": ("""
+x = Variable(3.0)
+with GradientTape() as tape:
+    a = x*2.0
+    y = a - x - x
+""", "0", [("zero-cancelled", 5, 9)], "the parts of the gradient cancel: ", None),
+    "clipped": ("""
+x = Variable(3.0)
+with GradientTape() as tape:
+    y = ops.clip(x, 0.0, 1.0)**2
+""", "0", [("zero-dead", 4, 9)], "`clip` cuts 3 off at 1", None),
+    "masked": ("""
+mask = constant([0.0, 0.0])
+x = Variable([1.0, 2.0])
+with GradientTape() as tape:
+    y = ops.sum(x*mask)
+""", "0", [("zero-dead", 5, 17)], "the factor `mask` in `x*mask` is exactly 0", None),
+    "at_a_kink": ("""
+x = Variable(0.0)
+with GradientTape() as tape:
+    y = ops.abs(x)
+""", "0", [("kink", 4, 9)], "`abs` is at a kink", None),
+    # --- nothing is wrong -----------------------------------------------------------------------
+    "healthy": ("""
+x = Variable([1.0, 2.0])
+with GradientTape(persistent=True) as tape:
+    y = ops.sum(ops.log(x))
+""", "finite", [], "", None),
+    "minimum": ("""
+x = Variable(0.0)
+with GradientTape() as tape:
+    y = x*x
+""", "0", [], "", None),
+    "zero_in_part": ("""
+x = Variable([-1.0, 2.0])
+with GradientTape(persistent=True) as tape:
+    y = ops.sum(ops.relu(x))
+""", "finite", [], "", None),
+    "double_where": ("""
+x = Variable([0.0, 4.0])
+with GradientTape(persistent=True, tensorflow_semantics=True) as tape:
+    safe = ops.where(x > 0, x, 1.0)
+    y = ops.sum(ops.where(x > 0, ops.sqrt(safe), 0.0*x))
+""", "finite", [], "", None),
+}
+
+
+def run(text: str, name: str) -> dict[str, Any]:
+    """The names that a program leaves, with its gradient `g`."""
+    text = f"{text}g = tape.gradient(y, x)\n"
+    linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
+    scope = {"GradientTape": GradientTape, "Variable": Variable, "constant": constant,
+             "gradcli": gradcli, "ops": ops, "np": np}
+    exec(compile(text, name, "exec"), scope)
+    return scope
+
+
+def reasons(scope: dict[str, Any]) -> list[Any]:
+    return list(eval("tape.why(y, x)", scope)) if scope["tape"].past or (
+        scope["tape"].persistent) else []
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_program(name: str) -> None:
+    text, answer, expected, said, fix = PROGRAMS[name]
+    scope = run(text, f"<{name}>")
+    found = reasons(scope)
+    assert [(r.code, r.line, r.column) for r in found] == expected, "\n".join(map(str, found))
+    for reason in found:
+        assert reason.answer == answer
+        assert not reason.missing
+        assert said in reason.message
+        assert f" is {answer}: " in str(reason)
+        if fix is not None:
+            assert (reason.fix or "").startswith(fix)
+
+
+REWRITTEN = [name for name, (*_, fix) in PROGRAMS.items() if fix and fix.startswith((
+    "write `", "if 0 is meant"))]
+
+
+@pytest.mark.parametrize("name", REWRITTEN)
+def test_a_rewrite_gives_the_slope(name: str) -> None:
+    """As written into the program, it makes the gradient finite, and that of the original nearby:
+    there by differences of the original's values.
+    """
+    text = PROGRAMS[name][0]
+    reason, = reasons(run(text, f"<{name}>"))
+    new, old = re.search("write `(.*)` for `(.*?)`", reason.fix).groups()  # type: ignore[union-attr]
+    assert text.count(old) == 1
+    changed = text.replace(old, new)
+    assert np.isfinite(run(changed, f"<{name} changed>")["g"].numpy()).all()
+    start = re.search(r"Variable\((.*)\)", text)
+    assert start is not None
+    at = "30.0" if "exp(" in text else f"{start[1]} + np.asarray(0.25)"
+
+    def of(program: str, shift: float) -> dict[str, Any]:
+        moved = program.replace(start[0], f"Variable(np.asarray({at} + {shift}))", 1)
+        return run(moved, f"<{name} {shift}>")
+
+    h = 1e-5
+    slope = (of(text, h)["y"].numpy() - of(text, -h)["y"].numpy())/(2*h)
+    assert np.sum(of(changed, 0.0)["g"].numpy()) == pytest.approx(slope, rel=1e-3, abs=1e-3)
+
+
+def test_the_value_is_the_same_and_the_tape_lets_go_of_a_healthy_answer() -> None:
+    x = Variable(np.ones(1000))
+    with GradientTape() as tape:
+        y = ops.sum(ops.log(x))
+    tape.gradient(y, x)
+    assert tape.stats()["bytes"] == 0
+    assert tape.past is None
+    with GradientTape() as tape:
+        y = ops.sum(ops.log(x - 1.0))
+    tape.gradient(y, x)
+    assert tape.past is not None
+    with tape:
+        assert tape.past is None
+
+
+def test_files_are_told_apart() -> None:
+    helper = "def root(v):\n    return ops.sqrt(v)\n"
+    linecache.cache["<helper.py>"] = (len(helper), None, helper.splitlines(keepends=True),
+                                      "<helper.py>")
+    inside: dict[str, Any] = {"ops": ops}
+    exec(compile(helper, "<helper.py>", "exec"), inside)
+    scope: dict[str, Any] = {
+        "GradientTape": GradientTape, "Variable": Variable, "root": inside["root"]}
+    text = "x = Variable(0.0)\nwith GradientTape() as tape:\n    y = root(x)*root(x*2.0)*x\n" \
+        "    y = y/x\ng = tape.gradient(y, x)\nfound = tape.why(y, x)\n"
+    linecache.cache["<main>"] = (len(text), None, text.splitlines(keepends=True), "<main>")
+    exec(compile(text, "<main>", "exec"), scope)
+    (reason,) = scope["found"]
+    assert (reason.file, reason.line) == ("<main>", 4)
+    assert "0/0" in reason.message
