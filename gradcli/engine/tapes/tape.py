@@ -285,7 +285,7 @@ class GradientTape(Watching):
         if not self.persistent:
             states, past = self.states, None
             if trace is not None and (any(map(is_notable, answers)) or any(
-                    [is_notable(t, zero=False) for t in question.targets])):
+                    is_notable(t, zero=False) for t in question.targets)):
                 past = Past(self.window(), self.watched, self.late, self.derived, whole=True)
             elif trace is not None and question.missing:
                 past = Past([stripped(*traced(e)) for e in self.window()], self.watched, self.late,
