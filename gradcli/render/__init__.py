@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 WRITERS = {"table": ("terminal",), "plain": ("plain",), "json": ("machine",),
            "ndjson": ("machine",), "csv": ("delimited", ","), "tsv": ("delimited", "\t"),
            "markdown": ("markdown",), "latex": ("latex",)}
-PAGE = "html"                   # of `hw report` alone, and not told by a name of a file elsewhere
 FORMATS = tuple(WRITERS)[1:]    # a table needs a terminal's width
 EXACT = ("plain", "json", "ndjson", "csv", "tsv")       # for programs: all rows, all digits
 DOCUMENTS = tuple([format for format in FORMATS if format not in EXACT])

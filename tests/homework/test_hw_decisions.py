@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from homework_class import SHEET, Class
-from homework_decisions import ENCODINGS, edited, read_list, saved, write_list
+from homework_decisions import ENCODINGS, edited, read_list, saved, taken, write_list
 
 from gradcli.homework.marking.overrides import DIGEST, form, key
 
@@ -399,4 +399,6 @@ def test_what_is_emptied_is_taken_back(of: Class) -> None:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_decisions_stand_whatever_happens(seed: int, tmp_path: Path) -> None:
-    edited(tmp_path, seed)
+    for name, change in (("edited", edited), ("taken", taken)):
+        (tmp_path / name).mkdir()
+        change(tmp_path / name, seed)

@@ -195,6 +195,29 @@ def edited(folder: Path, seed: int) -> None:
     room.kept()
 
 
+def taken(folder: Path, seed: int) -> None:
+    """Rows are taken out of the list, answers change and come back."""
+    room = Room(folder, seed)
+    room.run()
+    write_list(room.results, room.decide())
+    room.run()
+    there = dict(room.answers)
+    for _ in range(3):
+        rows = read_list(room.results)
+        write_list(room.results, room.random.sample(rows, room.random.randrange(len(rows) + 1)))
+        for name, problem in room.random.sample(list(there), room.random.randrange(6)):
+            room.answers[name, problem] = room.answer(problem)
+        room.hand_in()
+        room.run()
+        room.kept()
+    if room.random.random() < 0.5:
+        (room.results / "review.csv").unlink()
+    room.answers = there
+    room.hand_in()
+    room.run()
+    room.kept()
+
+
 def sheet(folder: Path, seed: int) -> None:
     """Points, functions and ids of the sheet change, and change back."""
     room = Room(folder, seed)
@@ -310,7 +333,8 @@ def at_once(folder: Path, seed: int) -> None:
     room.kept()
 
 
-KINDS = {one.__name__: one for one in (edited, sheet, spreadsheet, killed, full, at_once)}
+KINDS = {one.__name__: one for one in (
+    edited, taken, sheet, spreadsheet, killed, full, at_once)}
 
 
 def main() -> None:

@@ -26,7 +26,7 @@ from gradcli.render.numbers import visible
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-    from typing import Any
+    from typing import Any, TypeVar
 
     from gradcli.cli.environment import Environment
     from gradcli.cli.options.homework import ClassOptions, ReportOptions
@@ -34,8 +34,11 @@ if TYPE_CHECKING:
     from gradcli.homework.handed_in.roster import Roster
     from gradcli.homework.marking.marks import Marks
     from gradcli.homework.reports.outputs import OutputSummary
+    from gradcli.homework.reports.whole_class import ClassReport
     from gradcli.homework.run import RunSummary
     from gradcli.homework.sheets.sheet import Sheet
+
+    Counts = TypeVar("Counts", Stats, ClassReport)
 
 # Processes, unless --jobs says how many; two at least, for one that dies is replaced only then.
 FEWEST, MOST = 2, 8
@@ -202,9 +205,7 @@ def stats(options: ClassOptions, environment: Environment) -> int:
     """Count what is right and wrong, by problem."""
     gc.enable()
     saved = SavedRun(options.results)
-    found = Stats(saved.sheet)
-    for marks in _everybody(saved):
-        found.add(marks)
+    found = _with_everybody(Stats(saved.sheet), saved)
     _show({"schema": 1, "command": "hw stats", **_numbers(found), "out": saved.folder}, options,
           environment)
     return OK
@@ -217,9 +218,7 @@ def report(options: ReportOptions, environment: Environment) -> int:
 
     gc.enable()
     saved = SavedRun(options.results)
-    found = ClassReport(saved.sheet)
-    for marks in _everybody(saved):
-        found.add(marks)
+    found = _with_everybody(ClassReport(saved.sheet), saved)
     told = options.output is None and options.chosen() == "html"
     if told:
         options.output = os.path.join(saved.folder, REPORT)
@@ -270,6 +269,12 @@ def _annotate(folder: str, environment: Environment, handed_in: str) -> None:
 def _everybody(saved: SavedRun) -> Iterator[Marks]:
     results = read_results(os.path.join(saved.folder, RESULTS))
     return class_marks(saved.sheet, saved.students, results, saved.sheet.late)
+
+
+def _with_everybody(found: Counts, saved: SavedRun) -> Counts:
+    for marks in _everybody(saved):
+        found.add(marks)
+    return found
 
 
 # ---- where answers go --------------------------------------------------------------------------
