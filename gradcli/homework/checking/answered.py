@@ -11,6 +11,7 @@ from gradcli.homework.checking import pool as points
 from gradcli.homework.checking.built import CONSTANTS, Solved, build
 from gradcli.homework.checking.compare import SAFETY, Comparison, Side
 from gradcli.homework.checking.prepared import PreparedProblem
+from gradcli.homework.checking.problem import differentiated
 from gradcli.lang.paper.answer import read
 from gradcli.lang.paper.left import Claim, claim
 from gradcli.lang.paper.names import UNITS
@@ -149,9 +150,10 @@ def _by_variables(labels: Sequence[str], items: Sequence[Tree], reference: Refer
     for label, item in zip(labels, items, strict=True):
         for one in label.replace(":", "=").split("="):      # f_xy = f_yx
             said = claim(one, reference.names)
-            if said is None or said.by is None or len(said.by) != order or said.by in found:
+            by = said and (said.by or (said.of,))       # x = 2x, y = 3 is for a person
+            if not by or len(by) != order or by in found:
                 return None
-            found[said.by] = item
+            found[by] = item
     wrt = reference.wrt
     wanted = [(x,) for x in wrt] if order == 1 else [(x, y) for x in wrt for y in wrt]
     if set(found) <= set(wanted) and all(w in found or w[::-1] in found for w in wanted):
@@ -205,18 +207,24 @@ def _misnamed_components(labels: Sequence[str], reference: Reference) -> str:
     elif any(one.by for one in known) and _by_variables(
             labels, labels, reference) is None:  # type: ignore[arg-type]
         return "other derivatives than those asked for"
+    elif reference.axes and reference.kind.component is differentiated and any(
+            one.of in reference.wrt and not one.by for one in known):
+        return "components by variables, not by derivatives"
     return next(filter(None, [_place(one, reference) for one in known]), "")
 
 
 def _quantity(said: Claim, reference: Reference) -> str:
     """Describe the named quantity if it is not the one asked for, else return ""."""
     kind, wrt = reference.kind, reference.wrt
-    if said.operator in ("∇", "H") and len(wrt) > 1:
+    if said.operator in ("∇", "H") and len(wrt) > 1 and not kind.called(said, reference):
         matrix = said.operator == "H"
         if matrix == (reference.axes == 2):
             return "" if reference.shape else "a gradient, not a number or formula"
         return "a Hessian matrix" if matrix else "a gradient"
     if said.order is None:
+        named = kind.called(said, reference)
+        if named:
+            return named
         itself = said.of == "x" if kind.function == "curve" else said.of in (
             reference.variables if kind.line else wrt)
         return f"the variable {said.of}" if itself and not said.at and not said.operator else ""

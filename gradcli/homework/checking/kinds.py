@@ -435,17 +435,20 @@ ROWS = (
         needs="at", typed=tangents.estimated, component=tangents.estimate,
         check=tangents.check_estimate, linear=False),
     ProblemKind(
-        "differential", each, tangents.mistaken_differentials, left_of_any,
+        "differential", each, tangents.mistaken_differentials, tangents.left_of_differential,
+        tangents.called_differential,
         letters=tangents.differentials, typed=tangents.of_differentials,
         component=tangents.differential),
     ProblemKind(
         "function", _never, _mistaken_values, _left_of_value, component=_itself, linear=False),
     ProblemKind(
-        "norm", each, lengths.mistaken_norms, left_of_any, function="one several",
+        "norm", each, lengths.mistaken_norms, lengths.left_of_norm, lengths.called_norm,
+        function="one several",
         typed=lengths.unbarred, component=lengths.norm, check=lengths.check_vector, linear=False),
     ProblemKind(
-        "unit", each, lengths.mistaken_units, left_of_any, function="one several",
-        shape=lengths.parts, component=lengths.unit, check=lengths.check_vector, linear=False),
+        "unit", each, lengths.mistaken_units, lengths.left_of_unit, lengths.called_unit,
+        function="one several", shape=lengths.parts, component=lengths.unit,
+        check=lengths.check_vector, linear=False),
     *[ProblemKind(
         name, each, _none, left_of_any, shape=_listed, component=_solution, check=_solutions,
         linear=False, solved=order, sorted=name == "extrema")

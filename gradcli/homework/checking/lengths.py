@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
+
 from gradcli.homework.checking.problem import refused, weighted
+from gradcli.lang.paper.left import claim
 from gradcli.ops.table.elementwise import absolute, add, divide, sqrt, square, subtract
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gradcli.homework.checking.problem import Differentiator, Mistaken, Reference
+    from gradcli.lang.paper.left import Claim
 
 
 def check_vector(reference: Reference) -> None:
@@ -40,12 +44,47 @@ def unit(reference: Reference, c: int, d: Differentiator) -> int:
     return reference.formula.share(divide, (nodes[c], _length_of(reference, nodes)))
 
 
+BAR = r"(?:\\[lr]?[Vv]ert\b|\\?\|{1,2}|‖)"
+BARS = re.compile(rf"\s*\$?\s*(?:\\left\s*)?{BAR}([^|‖]*?)(?:\\right\s*)?{BAR}\s*")
+WORDS = ("length", "magnitude", "norm", "speed")
+
+
 def unbarred(text: str, reference: Reference) -> str:
-    """Leave out a left side that is something between bars: |v| = 3."""
+    """Leave out a left side that is a formula between bars, |(3, 4)| = 5, or a word, and write v
+    for one that is the length of a derivative: |f'(2)| = 3 is v(2) = 3.
+    """
     left, equal, right = text.partition("=")
-    bare = left.strip().removeprefix("$").replace("\\left", "").replace("\\right", "").strip()
-    between = (bare[:1] in "|‖\\" and bare[-1:] in "|‖") or bare.startswith("\\lVert")
-    return right if equal and bare and between else text
+    found = BARS.fullmatch(left)
+    if not equal or found is None:
+        return right if equal and left.strip().lower() in WORDS else text
+    said = claim(found[1], reference.names)
+    if said is None:
+        return right
+    if said.order == 1 or said.operator == "∇":
+        at = ",".join([f"{name}={value}" if name else value for name, value in said.at])
+        return f"{'$' * (left.count('$') % 2)}v{f'({at})' if at else ''}={right}"
+    return text if said.of != "v" else text.replace(found[0], f" {found[1]} ", 1)
+
+
+def left_of_norm(said: Claim, reference: Reference) -> str:
+    """Describe a derivative where its length is asked for: s' is one."""
+    return "" if (said.of, said.order) == ("s", 1) else "a derivative, not its length"
+
+
+def called_norm(said: Claim, reference: Reference) -> str:
+    """Describe a name that is not that of a length, as v and s are."""
+    return "" if said.of in ("v", "s") and not said.operator else "a vector or function, not the" \
+        " length of its derivative"
+
+
+def left_of_unit(said: Claim, reference: Reference) -> str:
+    """Describe a derivative where the unit vector along it is asked for."""
+    return "a derivative, not the unit vector along it"
+
+
+def called_unit(said: Claim, reference: Reference) -> str:
+    """Describe a gradient where the unit vector along it is asked for."""
+    return "a gradient, not the unit vector along it" if said.operator == "∇" else ""
 
 
 def parts(reference: Reference) -> tuple[int, ...]:

@@ -304,6 +304,7 @@ class ProblemKind(NamedTuple):
     mistakes: function from a reference and a component to the answers to another question.
     left: function from a claim on the left of an answer to the quantity that it names if it is
         not the one asked for, else "".
+    called: the same for a name that says nothing of a derivative: f, ∇f.
     function: its form: "one" formula, "several", the coordinates of a "curve", or an "equation";
         of several forms the one that fits.
     single: whether it has one variable.
@@ -327,6 +328,7 @@ class ProblemKind(NamedTuple):
     by: Callable[[Reference, int], tuple[str, ...]]
     mistakes: Callable[[Reference, int], Mistaken]
     left: Callable[[Claim, Reference], str]
+    called: Callable[[Claim, Reference], str] = lambda said, reference: ""
     function: str = "one"
     single: bool = False
     own: str = ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from time import thread_time
 
 from gradcli.base.errors import GradcliError, error
@@ -22,7 +23,10 @@ if TYPE_CHECKING:
 
 SLOW = 0.25
 MAX_COMMAS = 4
-"""Of so many commas between digits, each may be a decimal one or not."""
+"""Of so many commas between digits, each may be a decimal one or not; of so many blanks, each may
+separate components or not.
+"""
+BLANKS = re.compile(r"(?<=[^\s;=\[(<+*/^-])[ \t]+(?=[^\s;=\])>+*/^])")
 
 
 def read_answer(prepared: PreparedProblem, text: str, deadline: float | None = None) -> Reading:
@@ -107,8 +111,6 @@ def _numbers(prepared: PreparedProblem, text: str) -> Iterator[tuple[str, Proble
     """Yield the text without the signs between thousands, and the names for one with decimal
     commas; and whether all such signs stand between digits in threes.
     """
-    import re
-
     from gradcli.lang.paper.notations import NOTHING
 
     known = prepared.reference.names
@@ -143,8 +145,7 @@ def listed(prepared: PreparedProblem, text: str) -> list[Answered]:
 
 
 def _with_other_separators(prepared: PreparedProblem, text: str) -> Iterator[str]:
-    import re
-    from itertools import product
+    from itertools import combinations, product
 
     if prepared.problem.decimal_comma and "," in text:
         first, *rest = re.split(r"(?<=\d),(?=\d)", text)
@@ -154,14 +155,20 @@ def _with_other_separators(prepared: PreparedProblem, text: str) -> Iterator[str
                 blanks, rest, strict=True)])
             if other != text:
                 yield other
-    elif len(prepared.reference.shape) == 2 and "," not in text and " " in text:
-        yield re.sub(r"(?<=[^\s;=\[+*/^-])[ \t]+(?=[^\s;=\]+*/^])", ",", text)
+    elif "," not in text and " " in text:
+        if len(prepared.reference.shape) == 2:
+            yield BLANKS.sub(",", text)
+        elif prepared.reference.shape and text.strip()[-1:] in ")]>}" and ";" not in text:
+            gaps = [found.span() for found in BLANKS.finditer(text)][:MAX_COMMAS]
+            for some in combinations(gaps, prepared.reference.shape[0] - 1):
+                letters = list(text)
+                for begin, end in some:
+                    letters[begin:end] = ",".ljust(end - begin)
+                yield "".join(letters)
 
 
 def _times_ten(text: str) -> str:
     """Replace the x of 4.5 x 10^3 by `*`: where a number is asked for, it is no variable."""
-    import re
-
     return re.sub(r"(?<=\d)( *)[xX](?= *10 *(?:\^|\*\*|[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]))", r"\1*", text)
 
 
@@ -173,8 +180,6 @@ def several(text: str) -> list[str]:
     """Return the answers that a text gives as alternatives: 2x or -2x, ±2x, 2x; -2x. Empty where it
     gives one.
     """
-    import re
-
     found = re.split(r"\s(?:or|oder|ou|eller|bzw\.?|resp\.?)\s", text)
     if len(found) == 1 and text.count("±") == 1:
         found = [text.replace("±", sign).lstrip(" +") for sign in "+-"]

@@ -272,12 +272,24 @@ def of_differentials(text: str, reference: Reference) -> str:
     import re
 
     names = "|".join(reference.wrt)
+    text = re.sub(r"(?:Δ|\\Delta(?![A-Za-z]))\s*(?=[A-Za-z](?![A-Za-z]))", "d", text)
+    text = text.replace("≈", "=")
     text = re.sub(r"\\(?:mathrm|text|operatorname)\s*\{\s*d\s*\}\s*", "d", text)
     text = re.sub(rf"(?<=[\w)\]}}|!])(\s*(?:\\[,;:! ])?\s*)\*?\s*(?=d(?:{names})\b)", r"\1*", text)
     left, equal, right = text.partition("=")
     bare = left.strip(" $*")
     return right if equal and len(bare) == 2 and bare[0] == "d" and bare not in differentials(
         reference.wrt) else text
+
+
+def left_of_differential(said: Claim, reference: Reference) -> str:
+    """Describe a derivative where a differential is asked for."""
+    return "a derivative, not the differential"
+
+
+def called_differential(said: Claim, reference: Reference) -> str:
+    """Describe what is no differential, and that of a variable: y = 2x dx, dx = 2x dx."""
+    return f"{said.of}, not the differential of the function"
 
 
 def differential(reference: Reference, c: int, d: Differentiator) -> int:
