@@ -11,10 +11,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-import tf
+from asking import Asked, Names
 from folders import DATA
 
 import gradcli
+import gradcli.tf as tf
 from gradcli import ForwardAccumulator, GradcliError, GradientTape, Variable, constant, ops
 from gradcli.engine.record import provenance
 from gradcli.engine.record import record as records
@@ -25,8 +26,6 @@ WHY = [(id, name) for id, case in CASES.items() for name in case.get("why_none")
 
 # Where gradcli has a gradient, or nothing was asked.
 EXCEPTIONS = {
-    ("s002_numpy_exit", "grad"): "np.mean of a tensor stays on the tape",
-    ("s003_none_2_numpy", "grad"): "np.mean of a tensor stays on the tape",
     ("op1_ceil", "g2"): "the program asks for no second derivative where the first one is None",
     ("op1_rint", "g2"): "the program asks for no second derivative where the first one is None",
 }
@@ -50,25 +49,25 @@ def _fresh() -> Iterator[None]:
 class Outputs(dict[str, Any]):
     """The outputs of a program, each with the question that it answers."""
 
-    def __init__(self) -> None:
+    def __init__(self, asked: list[Asked]) -> None:
         super().__init__()
+        self.asked = asked
         self.reasons: dict[str, list[Any]] = {}
 
     def __setitem__(self, name: str, value: Any) -> None:
         super().__setitem__(name, value)
-        assert tf.asked is not None
-        for question in reversed(tf.asked):
+        for question in reversed(self.asked):
             if question.answer is value:
                 self.reasons |= {
                     f"{name}{path}": found for path, found in question.reasons.items()}
-                tf.asked.clear()
+                self.asked.clear()
                 return
-        if isinstance(value, list) and len(value) == len(tf.asked) and all(
-                item is question.answer for item, question in zip(value, tf.asked, strict=True)):
-            for k, question in enumerate(tf.asked):
+        if isinstance(value, list) and len(value) == len(self.asked) and all(
+                item is question.answer for item, question in zip(value, self.asked, strict=True)):
+            for k, question in enumerate(self.asked):
                 self.reasons |= {
                     f"{name}[{k}]{path}": found for path, found in question.reasons.items()}
-            tf.asked.clear()
+            self.asked.clear()
 
 
 def run(id: str, tensorflow_semantics: bool) -> Outputs:
@@ -76,24 +75,18 @@ def run(id: str, tensorflow_semantics: bool) -> Outputs:
     name = f"<{id}>"
     code = case["tf_code"]
     linecache.cache[name] = (len(code), None, code.splitlines(keepends=True), name)
-    tf.asked = []
-    tf.tensorflow_semantics = tensorflow_semantics
-    out = Outputs()
+    names = Names(tensorflow_semantics)
+    out = Outputs(names.asked)
 
     def catch(name: str, f: Any) -> None:
         try:
             out[name] = f()
         except Exception:
-            assert tf.asked is not None
-            tf.asked.clear()
+            names.asked.clear()
 
-    try:
-        exec(compile(code, name, "exec"), {
-            "tf": tf, "np": np, "inp": case["inputs"], "out": out, "catch": catch,
-            "D": tf.float64, "__name__": "case"})
-    finally:
-        tf.asked = None
-        tf.tensorflow_semantics = True
+    exec(compile(code, name, "exec"), {
+        "tf": names, "np": np, "inp": case["inputs"], "out": out, "catch": catch,
+        "D": tf.float64, "__name__": "case"})
     return out
 
 
@@ -967,7 +960,7 @@ def test_places_are_the_user_s_own() -> None:
 
 
 def test_layers_between_do_not_count() -> None:
-    """What `tests/tools/tf.py` does stands where it was called."""
+    """What `gradcli.tf` does stands where it was called."""
     x = tf.Variable(1.0)
     with tf.GradientTape(persistent=True) as tape:
         y = tf.math.reduce_mean(tf.stack([x, x]))

@@ -96,6 +96,10 @@ class Tensor(operators.Operators):
         return leaf, (self.value,)
 
 
+KINDS: set[type] = set()
+"""Classes of tensors with manners of their own: the result of an operation is of the operands'."""
+
+
 def leaf(value: Any) -> Tensor:
     """Return a new source: a value that no operation made."""
     return Tensor(value, fresh_id())
@@ -118,10 +122,13 @@ def apply(op: Op, args: Sequence[Any], attributes: Mapping[str, Any]) -> Any:
     """
     batch = 0
     tracked = False
+    made: type[Tensor] = Tensor
     values = []
     for a in args:
         kind = type(a)
-        if kind is Tensor:
+        if kind is Tensor or kind in KINDS:
+            if kind is not Tensor:
+                made = kind
             tracked = tracked or a.id is not None
             if a.batch > batch:
                 batch = a.batch
@@ -143,7 +150,7 @@ def apply(op: Op, args: Sequence[Any], attributes: Mapping[str, Any]) -> Any:
     cores: list[int] | None = None
     if not op.elementwise:
         cores = [
-            len(shape_of(v)) - (a.batch if type(a) is Tensor else 0)
+            len(shape_of(v)) - (a.batch if isinstance(a, Tensor) else 0)
             for a, v in zip(args, values, strict=True)]
         if op.prepare is not None:
             core_shapes = [
@@ -161,9 +168,9 @@ def apply(op: Op, args: Sequence[Any], attributes: Mapping[str, Any]) -> Any:
     if op.batching:
         batch = _batch_after(op, batch, attributes)
     if not tracked:
-        return Tensor(ans, None, batch)
-    out = Tensor(ans, fresh_id(), batch)
-    ids = tuple([a.id if type(a) is Tensor else None for a in args])
+        return made(ans, None, batch)
+    out = made(ans, fresh_id(), batch)
+    ids = tuple([a.id if isinstance(a, Tensor) else None for a in args])
     wanted = record.wants(ids)
     place, trace = record.place, record.trace
     if place is None and trace is not None:
@@ -175,7 +182,7 @@ def apply(op: Op, args: Sequence[Any], attributes: Mapping[str, Any]) -> Any:
     if wanted or record.accumulators:
         batches: tuple[int, ...] = ()
         if batch or given:
-            batches = (*[a.batch if type(a) is Tensor else 0 for a in args], batch)
+            batches = (*[a.batch if isinstance(a, Tensor) else 0 for a in args], batch)
         record_operation(record, op, out, ids, values, attributes, batches, place, wanted)
     if not wanted and trace is not None:
         answer = 0.0 if type(ans) is float and not attributes else result_kind(ans, attributes)
@@ -260,7 +267,7 @@ def one_dtype(op: Op, args: Sequence[Any], values: list[Any]) -> list[Any]:
     """
     dtype = ""
     for k, a in enumerate(args):
-        if type(a) is Tensor and a.id is not None and op.role(k) == "data":
+        if isinstance(a, Tensor) and a.id is not None and op.role(k) == "data":
             this = "float64" if type(a.value) is float else dtype_of(a.value)
             if dtype and this != dtype:
                 if records.current().in_rules:
@@ -277,14 +284,14 @@ def one_dtype(op: Op, args: Sequence[Any], values: list[Any]) -> list[Any]:
         return values
     out = list(values)
     for k, a in enumerate(args):
-        if type(a) is not Tensor and op.role(k) == "data":
+        if not isinstance(a, Tensor) and op.role(k) == "data":
             out[k] = _as_dtype(a, dtype, op)
     return out
 
 
 def _is_other_float(value: Any, given: Any, dtype: str) -> bool:
     """Return whether a plain array of numbers has to change its type beside a tensor."""
-    return (type(value) is not float and type(given) is not Tensor
+    return (type(value) is not float and not isinstance(given, Tensor)
             and type(value) not in SCALAR_TYPES and value.dtype.kind in "fiu"
             and bool(value.dtype.name != dtype))
 
@@ -332,10 +339,10 @@ def _aligned(args: Sequence[Any], values: list[Any]) -> tuple[list[Any], list[An
     rank = max(len(core_shape(a)) for a in args)
     out = [
         shapes.align(a, rank=rank)
-        if type(a) is Tensor and a.batch and len(a.shape) < rank else a
+        if isinstance(a, Tensor) and a.batch and len(a.shape) < rank else a
         for a in args]
     return out, [
-        a.value if type(a) is Tensor else v for a, v in zip(out, values, strict=True)]
+        a.value if isinstance(a, Tensor) else v for a, v in zip(out, values, strict=True)]
 
 
 def _batch_after(op: Op, batch: int, attributes: Mapping[str, Any]) -> int:

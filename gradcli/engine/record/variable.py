@@ -149,6 +149,8 @@ class Variable(Tensor):
 
     __slots__ = ("_first", "_seen", "assigned", "name", "serial", "trainable")
     __hash__ = object.__hash__
+    made: type[Tensor] = Tensor
+    """The class of the tensors of its states."""
 
     def __init__(self, initial: Any, trainable: bool = True, dtype: Any = None, name: str = ""
                  ) -> None:
@@ -159,7 +161,7 @@ class Variable(Tensor):
         self.serial = _serial()
         self.name = name or f"Variable_{self.serial}"
         self._seen: Tensor | None = None
-        self._first = Tensor(self.value, self.id)
+        self._first = self.made(self.value, self.id)
         self.assigned: Any = None  # the place of the latest assignment
         trace = records.current().trace
         if trace is not None and self.id is not None:
@@ -183,7 +185,7 @@ class Variable(Tensor):
             reader.read(self)
         seen = self._seen
         if seen is None or seen.id != self.id:
-            seen = self._seen = Tensor(self.value, self.id)
+            seen = self._seen = self.made(self.value, self.id)
         return seen
 
     def __copy__(self) -> Variable:
@@ -199,7 +201,7 @@ class Variable(Tensor):
         return made
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Variable, (self.value, self.trainable, str(self.dtype), self.name)
+        return Variable, (self.value, self.trainable, self.dtype.name, self.name)
 
     def read_value(self) -> Tensor:
         """Return a new tensor of the present value, linked to the variable."""
@@ -220,9 +222,9 @@ class Variable(Tensor):
         if dtype_of(new) != dtype_of(self.value):
             if isinstance(value, Tensor) or (
                     self.dtype in ("int64", "int32") and not _is_whole(new)):
-                raise error("E0302", f"`{self.name}` is {self.dtype} and is assigned"
-                            f" {dtype_of(new)}", help=f'cast it: cast(..., "{self.dtype}")')
-            new = plain_value(new, self.dtype)
+                raise error("E0302", f"`{self.name}` is {self.dtype.name} and is assigned"
+                            f" {dtype_of(new)}", help=f'cast it: cast(..., "{self.dtype.name}")')
+            new = plain_value(new, self.dtype.name)
         self.value = new
         self.id = fresh_id()
         record = records.current()
@@ -256,8 +258,8 @@ class Variable(Tensor):
     def _moved(self, name: str, delta: Any) -> Any:
         given = plain_value(delta)
         if isinstance(delta, Tensor) and dtype_of(given) != self.dtype:
-            raise error("E0302", f"`{self.name}` is {self.dtype} and the change is"
-                        f" {dtype_of(given)}", help=f'cast it: cast(..., "{self.dtype}")')
+            raise error("E0302", f"`{self.name}` is {self.dtype.name} and the change is"
+                        f" {dtype_of(given)}", help=f'cast it: cast(..., "{self.dtype.name}")')
         if self.shape and shape_of(given):
             broadcast_shape(f"assign_{name[:3]}", [self.shape, shape_of(given)])
         if type(self.value) is float and type(given) is float:

@@ -60,8 +60,9 @@ class ForwardAccumulator:
                 raise error("E0301", f"the tangent has shape {show(core_shape(v))}, the primal"
                             f" {show(primal.shape)}", help="give a tangent of the primal's shape")
             if is_float(primal.value) and v.dtype != primal.dtype:
-                raise error("E0302", f"the tangent is {v.dtype}, the primal {primal.dtype}",
-                            help=f'cast it: cast(..., "{primal.dtype}")')
+                raise error("E0302", f"the tangent is {v.dtype.name}, the primal"
+                            f" {primal.dtype.name}",
+                            help=f'cast it: cast(..., "{primal.dtype.name}")')
             if primal.id is not None and is_float(primal.value):
                 self.tangents[primal.id] = self._seeds[primal.id] = v
                 if isinstance(primal, Variable):

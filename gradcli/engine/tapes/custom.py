@@ -81,7 +81,7 @@ def record_custom(name: str, args: Sequence[Tensor], outputs: Sequence[Tensor],
     if not smooth:
         return [leaf(out.value) for out in outputs]
     shapes = [out.shape for out in smooth]
-    dtypes = [str(out.dtype) for out in smooth]
+    dtypes = [out.dtype.name for out in smooth]
     packed = smooth[0].value if len(smooth) == 1 else np.concatenate(
         [np.reshape(out.value, -1) for out in smooth])
     made = Tensor(packed, fresh_id())

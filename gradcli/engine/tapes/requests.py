@@ -91,16 +91,18 @@ def weights_of(target: Any, given: Any, count: int, filled: bool) -> list[Any]:
     out = []
     for w, t in zip(weights, flatten(target), strict=True):
         if w is not None and isinstance(w, Tensor) and is_float(t.value) and w.dtype != t.dtype:
-            raise error("E0302", f"the output gradient is {w.dtype}, the target {t.dtype}",
-                        help=f'cast it: cast(..., "{t.dtype}")')
+            raise error("E0302", f"the output gradient is {w.dtype.name}, the target"
+                        f" {t.dtype.name}",
+                        help=f'cast it: cast(..., "{t.dtype.name}")')
         if isinstance(w, Tensor):
             w = w.read()
         elif w is not None:
             w = plain_value(w)
             if dtype_of(w).startswith("complex") and not t.dtype.startswith("complex"):
-                raise error("E0302", f"the output gradient is {dtype_of(w)}, the target {t.dtype}",
+                raise error("E0302", f"the output gradient is {dtype_of(w)}, the target"
+                            f" {t.dtype.name}",
                             help="give real numbers")
-            w = plain_value(w, t.dtype if is_float(t.value) else None)
+            w = plain_value(w, t.dtype.name if is_float(t.value) else None)
         out.append(w)
     return out
 

@@ -360,7 +360,7 @@ def _batch_jacobians(target: Tensor, sources: Sequence[Tensor], entries: Segment
     seeds = np.zeros((m, b, *rest))
     for k in range(m):
         seeds.reshape(m, b, m)[k, :, k] = 1.0
-    seed = Tensor(seeds.astype(target.dtype), None, 1)
+    seed = Tensor(seeds.astype(target.dtype.name), None, 1)
     parts = []
     with quiet():
         found = reverse.reverse(

@@ -135,7 +135,7 @@ class ValueFlow:
         scope = next(self.files[text][n] for n in reversed(nodes[:-1] or nodes)
                      if n in self.files[text])
         parts = python_text.operands_of(nodes[-1])
-        if len(parts) == len(plain):
+        if plain and len(parts) == len(plain):
             return any(self._holds_at(nodes, part, scope)
                        for part, is_plain in zip(parts, plain, strict=True) if is_plain)
         return self._holds_at(nodes, nodes[-1], scope)

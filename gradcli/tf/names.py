@@ -1,0 +1,129 @@
+"""Where TensorFlow's names are found: a path below `tf`, and the module here that has it."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+from types import ModuleType
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+# Paths by the module that has them under their last part, or under that after `=`.
+HOMES = {
+    "dtypes": "DType TensorShape as_dtype dtypes.DType dtypes.as_dtype",
+    "tensor": "Tensor Variable constant convert_to_tensor cast dtypes.cast",
+    "tape": """GradientTape ForwardAccumulator autodiff.ForwardAccumulator autodiff.GradientTape
+        UnconnectedGradients custom_gradient recompute_grad grad_pass_through RegisterGradient
+        no_gradient gradients hessians=gradients""",
+    "control": """function cond case switch_case while_loop map_fn vectorized_map foldl foldr scan
+        TensorArray py_function numpy_function""",
+    "own": """linspace range slice strided_slice norm linalg.norm linalg.normalize linalg.svd
+        math.top_k nn.top_k unique math.polyval is_tensor random.set_seed""",
+    "running": """device name_scope control_dependencies init_scope executing_eagerly
+        debugging.enable_check_numerics debugging.disable_check_numerics Module
+        config.run_functions_eagerly config.list_physical_devices config.functions_run_eagerly
+        test.compute_gradient errors print""",
+    "nest": "nest.flatten nest.map_structure nest.assert_same_structure nest.pack_sequence_as"
+            " nest.is_nested",
+    "keras.layers": "keras.layers.Dense",
+    "keras.optimizers": """keras.optimizers.SGD keras.optimizers.Adam keras.optimizers.RMSprop
+        keras.optimizers.Adagrad optimizers.SGD optimizers.Adam optimizers.RMSprop
+        optimizers.Adagrad""",
+}
+# Groups that are packages of their own.
+PACKAGES = ("keras",)
+# What TensorFlow calls types, which are names in several groups.
+TYPES = {"float32": "float32", "float64": "float64", "double": "float64", "int32": "int32",
+         "int64": "int64", "bool": "bool", "complex128": "complex128", "string": "string"}
+
+
+@cache
+def homes() -> dict[str, tuple[str, str]]:
+    """Return the module and the name in it of each path that is no row of the table."""
+    found = {}
+    for module, paths in HOMES.items():
+        for item in paths.split():
+            path, _, own = item.partition("=")
+            found[path] = module, own or path.rpartition(".")[2]
+    return found
+
+
+@cache
+def groups() -> dict[str, set[str]]:
+    """Return the names in each group: "" for the top, "math", "math.special"."""
+    from gradcli.tf.calls import rows
+
+    found: dict[str, set[str]] = {"": {*PACKAGES, *TYPES, "newaxis"}, "dtypes": {*TYPES}}
+    for path in (*homes(), *rows()):
+        while path:
+            group, _, name = path.rpartition(".")
+            found.setdefault(group, set()).add(name)
+            path = group
+    return found
+
+
+class Names(ModuleType):
+    """A group of names, such as `tf.math`: each found when it is first asked for."""
+
+    def __init__(self, group: str) -> None:
+        super().__init__(f"gradcli.tf.{group}")
+        self.__dict__["_group"] = group
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        # Importing `gradcli.tf.tensor` would make a `tf.tensor`, which TensorFlow does not have.
+        if not isinstance(value, ModuleType) or name in PACKAGES:
+            super().__setattr__(name, value)
+
+    def __getattr__(self, name: str) -> Any:
+        group: str = self.__dict__["_group"]
+        if name.startswith("__"):
+            raise AttributeError(name)
+        found = _found(f"{group}.{name}" if group else name)
+        self.__dict__[name] = found
+        return found
+
+    def __dir__(self) -> list[str]:
+        return sorted(groups()[self.__dict__["_group"]])
+
+
+def _found(path: str) -> Any:
+    """Return what TensorFlow has at a path. Raises AttributeError for what is not here."""
+    from gradcli.tf.calls import function
+
+    home = homes().get(path)
+    if home is not None:
+        return getattr(import_module(f"gradcli.tf.{home[0]}"), home[1])
+    made = function(path)
+    if made is not None:
+        return made
+    if path in PACKAGES:
+        return import_module(f"gradcli.tf.{path}")
+    group, _, name = path.rpartition(".")
+    if name in TYPES and group in ("", "dtypes"):
+        from gradcli.tf.dtypes import DType
+
+        return DType(TYPES[name])
+    if path == "newaxis":
+        return None
+    if path in groups():
+        return Names(path)
+    raise AttributeError(_missing(path))
+
+
+def _missing(path: str) -> str:
+    """Return the message for a name that is not here: whether TensorFlow has it, and what is near.
+    """
+    from importlib.resources import files
+
+    from gradcli.base.similar import nearest
+
+    group, _, name = path.rpartition(".")
+    theirs = files("gradcli.tf").joinpath("tensorflow_names.txt").read_text("utf-8").split()
+    if path in theirs:
+        return f"gradcli has no `tf.{path}`, which TensorFlow has: run the script with" \
+            " TensorFlow, or write it with what there is (dir(tf))"
+    near = nearest(name, groups().get(group, ()))
+    return f"module 'tensorflow{'.' + group if group else ''}' has no attribute '{name}'" + (
+        f"; did you mean `{near}`?" if near else "")

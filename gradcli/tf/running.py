@@ -1,0 +1,117 @@
+"""What programs say about how they run: devices, scopes, errors, modules and checks."""
+
+from __future__ import annotations
+
+import builtins
+import sys
+from contextlib import nullcontext
+
+from gradcli.base.errors import GradcliError
+from gradcli.base.lazy import np
+from gradcli.engine.record import checking, module
+from gradcli.tf.tape import GradientTape
+from gradcli.tf.tensor import Variable, convert_to_tensor
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
+Module = module.Module
+enable_check_numerics = checking.enable_check_numerics
+disable_check_numerics = checking.disable_check_numerics
+
+
+def device(device_name: Any) -> Any:
+    """Return a context that changes nothing: there is one device."""
+    return nullcontext(device_name)
+
+
+def name_scope(name: str) -> Any:
+    """Return a context that changes nothing: values have the names of the program."""
+    return nullcontext(name)
+
+
+def control_dependencies(control_inputs: Any) -> Any:
+    """Return a context that changes nothing: code runs in its order."""
+    return nullcontext()
+
+
+def init_scope() -> Any:
+    """Return a context that changes nothing: there is no graph."""
+    return nullcontext()
+
+
+def executing_eagerly() -> bool:
+    """Return True: there is no graph."""
+    return True
+
+
+def run_functions_eagerly(run_eagerly: bool) -> None:
+    """Do nothing: functions run eagerly."""
+
+
+def functions_run_eagerly() -> bool:
+    """Return True."""
+    return True
+
+
+def list_physical_devices(device_type: str | None = None) -> list[Any]:
+    """Return no devices besides the processor, which has no entry."""
+    return []
+
+
+def print(*inputs: Any, output_stream: Any = None, summarize: int = 3, sep: str = " ",
+          end: str = "\n", name: Any = None) -> None:
+    """Print values as TensorFlow does: to the stream of errors, tensors as their numbers."""
+    builtins.print(*[_printed(x) for x in inputs], sep=sep, end=end,
+                   file=output_stream or sys.stderr)
+
+
+def _printed(value: Any) -> Any:
+    if isinstance(value, (list, tuple)):
+        return type(value)(map(_printed, value))
+    if not hasattr(value, "__gradcli_apply__"):
+        return value
+    found = np.asarray(value.value)
+    if not found.ndim:
+        return f"{found[()]:g}" if found.dtype.kind == "f" else found[()]
+    return np.array2string(found, formatter={"float_kind": lambda v: f"{v:g}"}, threshold=1000)
+
+
+class _Errors:
+    """`tf.errors`: an error of an operation is gradcli's, whatever its kind."""
+
+    def __getattr__(self, name: str) -> type[Exception]:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return GradcliError
+
+
+errors = _Errors()
+
+
+def compute_gradient(f: Callable[..., Any], x: Sequence[Any], delta: float | None = None) -> Any:
+    """Return Jacobians as matrices, from the tape and by central differences, per argument."""
+    exact, near = [], []
+    step = delta or 1.0 / 1024
+    for k in range(len(x)):
+        with GradientTape() as tape:
+            given = [convert_to_tensor(v) for v in x]
+            tape.watch(given)
+            y = f(*given)
+        value = given[k].numpy()
+        exact.append(np.reshape(tape.jacobian(y, given[k], "zero").numpy(), (y.size, -1)))
+        columns = []
+        for n in np.ndindex(np.shape(value)):
+            ends = [np.array(value), np.array(value)]
+            ends[0][n] += step
+            ends[1][n] -= step
+            high, low = [np.asarray(f(*given[:k], convert_to_tensor(e), *given[k + 1:]).value)
+                         for e in ends]
+            columns.append(((high - low) / (2 * step)).reshape(-1))
+        near.append(np.stack(columns, axis=-1))
+    return exact, near
+
+
+__all__ = ["Variable"]

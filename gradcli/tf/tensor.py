@@ -1,0 +1,414 @@
+"""Tensors with TensorFlow's manners: how they print, what leaves the tape, which type is chosen.
+
+`Tensor` is the engine's tensor under another class: the results of operations are of the class of
+their operands, so nothing else is told that a program speaks TensorFlow.
+"""
+
+from __future__ import annotations
+
+from gradcli.base.errors import error
+from gradcli.base.lazy import np
+from gradcli.engine.record import operators
+from gradcli.engine.record import tensor as engine
+from gradcli.engine.record import variable as variables
+from gradcli.ops.kinds import NAMES
+from gradcli.ops.values import dtype_of, shape_of
+from gradcli.tf.dtypes import DType, TensorShape, as_dtype, plain_shape
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from typing import Any
+
+# The types that Python's numbers have in TensorFlow.
+LITERALS = {"float64": "float32", "int64": "int32"}
+# What Python code does to numbers: instructions that ask the second operand for its own way.
+OPERATORS = ("BINARY_OP", "COMPARE_OP")
+
+
+class Manners:
+    """What tensors and variables of TensorFlow do unlike those of gradcli."""
+
+    __slots__ = ()
+    if TYPE_CHECKING:
+        value: Any
+        id: int | None
+        batch: int
+
+    @property
+    def dtype(self) -> DType:
+        """Return the type."""
+        return DType(dtype_of(self.value))
+
+    @property
+    def shape(self) -> TensorShape:
+        """Return the shape."""
+        return TensorShape(shape_of(self.value)[self.batch:])
+
+    def get_shape(self) -> TensorShape:
+        """Return the shape."""
+        return self.shape
+
+    def set_shape(self, shape: Any) -> None:
+        """Check a shape. Raises ValueError where it is another one."""
+        if not self.shape.is_compatible_with(shape):
+            raise ValueError(f"Tensor's shape {self.shape} is not compatible with supplied shape"
+                             f" {TensorShape(shape)}.")
+
+    @property
+    def device(self) -> str:
+        """Return the place of the value, as TensorFlow writes it."""
+        return "/job:localhost/replica:0/task:0/device:CPU:0"
+
+    def ref(self) -> Reference:
+        """Return a key for dictionaries: tensors compare by element and are none."""
+        return Reference(self)
+
+    def numpy(self) -> Any:
+        """Return the value as NumPy's, off the tape; texts as bytes."""
+        operators._left_as("numpy", self)  # type: ignore[arg-type]
+        value = self.value
+        if isinstance(value, str):
+            return value.encode()
+        return np.array(value)[()]
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        operators._left_as("numpy", self)  # type: ignore[arg-type]
+        return np.array(self.value, dtype=dtype)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *args: Any, **options: Any) -> Any:
+        """Let `array * tensor` be the tensor's, and any other function leave the tape."""
+        if method == "__call__" and len(args) == 2 and _is_operator():
+            from gradcli.engine.record.numpy_protocol import ufunc as applied
+
+            return applied(ufunc, method, args, options)
+        return getattr(ufunc, method)(
+            *[np.asarray(a) if isinstance(a, engine.Tensor) else a for a in args], **options)
+
+    def __array_function__(self, function: Any, types: Any, args: Any, options: Any) -> Any:
+        return function(*_off_tape(args), **_off_tape(options))
+
+    def __float__(self) -> float:
+        operators._left_as("numpy", self)  # type: ignore[arg-type]
+        return float(operators._number(float, self))  # type: ignore[arg-type]
+
+    def __int__(self) -> int:
+        operators._left_as("numpy", self)  # type: ignore[arg-type]
+        return int(operators._number(int, self))  # type: ignore[arg-type]
+
+    def __index__(self) -> int:
+        if not self.dtype.is_integer:
+            raise TypeError("only integer scalar arrays can be converted to a scalar index")
+        operators._left_as("numpy", self)  # type: ignore[arg-type]
+        return int(self.value)
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError("Scalar tensor has no `len()`")
+        return int(self.shape[0])
+
+    def __iter__(self) -> Iterator[Any]:
+        if not self.shape:
+            raise TypeError("Cannot iterate over a scalar tensor.")
+        return (self[k] for k in range(self.shape[0]))  # type: ignore[index]
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "name":
+            raise AttributeError("Tensor.name is undefined when eager execution is enabled.")
+        kind = "ResourceVariable" if isinstance(self, variables.Variable) else "EagerTensor"
+        raise AttributeError(f"'{kind}' object has no attribute '{name}'")
+
+    def _shown(self) -> str:
+        """Return the value as the printed form of tensors has it behind `numpy=`."""
+        value = self.value
+        if isinstance(value, str):
+            return repr(value.encode())
+        if shape_of(value) == ():
+            return repr(np.asarray(value).item())
+        text = repr(np.asarray(value))
+        return f"\n{text}" if "\n" in text else text
+
+
+class Tensor(Manners, engine.Tensor):
+    """A value that the tape follows, as tf.Tensor in eager execution."""
+
+    __slots__ = ()
+
+    def __hash__(self) -> int:
+        raise TypeError("Tensor is unhashable. Instead, use tensor.ref() as the key.")
+
+    def __format__(self, form: str) -> str:
+        return format(np.asarray(self.value)[()], form)
+
+    def __str__(self) -> str:
+        text = repr(self.value.encode()) if isinstance(self.value, str) else str(
+            np.asarray(self.value)[()])
+        text = f"\n{text}" if "\n" in text else text
+        return f"tf.Tensor({text}, shape={self.shape}, dtype={self.dtype.name})"
+
+    def __repr__(self) -> str:
+        return f"<tf.Tensor: shape={self.shape}, dtype={self.dtype.name}, numpy={self._shown()}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return constant, (self.value, self.dtype.name)
+
+
+class Variable(Manners, variables.Variable):
+    """A value with a state, as tf.Variable.
+
+    initial_value: a number, array, list, tensor, or function that gives one. synchronization,
+    aggregation, caching_device and import_scope say nothing here. Raises E0208 for constraint and
+    variable_def.
+    """
+
+    __slots__ = ("_handle_name",)
+    __hash__ = variables.Variable.__hash__
+    made = Tensor
+
+    def __init__(self, initial_value: Any = None, trainable: bool | None = None,
+                 validate_shape: bool = True, caching_device: Any = None, name: str | None = None,
+                 variable_def: Any = None, dtype: Any = None, import_scope: Any = None,
+                 constraint: Any = None, synchronization: Any = None, aggregation: Any = None,
+                 shape: Any = None, experimental_enable_variable_lifting: bool = True) -> None:
+        for option, given in (("variable_def", variable_def), ("constraint", constraint)):
+            if given is not None:
+                raise refused("tf.Variable", option)
+        if initial_value is None:
+            raise ValueError("`initial_value` must be a Tensor or a Python object convertible to a"
+                             " Tensor.")
+        value = initial_value() if callable(initial_value) else initial_value
+        value = convert_to_tensor(value, dtype)
+        super().__init__(value, True if trainable is None else trainable, None,
+                         f"{name or 'Variable'}:0")
+
+    __format__ = object.__format__  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return (f"<tf.Variable '{self.name}' shape={self.shape} dtype={self.dtype.name},"
+                f" numpy={self._shown()}>")
+
+    def read_value(self) -> Any:
+        """Return a tensor of the present value, on the tape."""
+        return super().read_value()
+
+    def assign(self, value: Any, use_locking: bool = False, name: Any = None,
+               read_value: bool = True) -> Variable:
+        """Set a new state, and return the variable."""
+        super().assign(_like(value, self))
+        return self
+
+    def assign_add(self, delta: Any, use_locking: bool = False, name: Any = None,
+                   read_value: bool = True) -> Variable:
+        """Add to the state, and return the variable."""
+        super().assign_add(_like(delta, self))
+        return self
+
+    def assign_sub(self, delta: Any, use_locking: bool = False, name: Any = None,
+                   read_value: bool = True) -> Variable:
+        """Subtract from the state, and return the variable."""
+        super().assign_sub(_like(delta, self))
+        return self
+
+    def initialized_value(self) -> Any:
+        """Return a tensor of the present value."""
+        return self.read_value()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _variable, (self.value, self.trainable, self.name)
+
+
+def _variable(value: Any, trainable: bool, name: str) -> Variable:
+    return Variable(Tensor(value, None), trainable, name=name.removesuffix(":0"))
+
+
+class Reference:
+    """A tensor as a key: equal to another reference to the same one."""
+
+    __slots__ = ("_to",)
+
+    def __init__(self, to: Any) -> None:
+        self._to = to
+
+    def deref(self) -> Any:
+        """Return the tensor."""
+        return self._to
+
+    def __hash__(self) -> int:
+        return id(self._to)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Reference) and self._to is other._to
+
+    def __repr__(self) -> str:
+        return f"<Reference wrapping {self._to!r}>"
+
+
+def refused(what: str, option: str) -> Exception:
+    """Return the error for an option of TensorFlow's that gradcli does not have."""
+    return error("E0208", f"`{what}` has no option `{option}` in gradcli",
+                 help="leave it out, or run the script with TensorFlow: --real")
+
+
+def same_value(given: Any, default: Any) -> bool:
+    """Return whether an option is given as its default."""
+    try:
+        return bool(given == default)
+    except (TypeError, ValueError):
+        return False
+
+
+# ---- conversions ---------------------------------------------------------------------------------
+
+
+def as_tensor(value: Any) -> Any:
+    """Return an engine's tensor as one of this module, on the same tapes."""
+    if type(value) is engine.Tensor:
+        value.__class__ = Tensor
+    return value
+
+
+def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Const") -> Any:
+    """Return a tensor; Python's numbers are float32 and int32, arrays keep their type."""
+    if isinstance(value, engine.Tensor):
+        return convert_to_tensor(value, dtype)
+    kind = None if dtype is None else as_dtype(dtype).name
+    if kind is None and not hasattr(value, "dtype"):
+        own = _array(value).dtype.name
+        kind = LITERALS.get(own)
+    if isinstance(value, (list, tuple)):
+        value = _array(value)
+    made = as_tensor(variables.constant(value, kind))
+    if shape is None:
+        return made
+    lengths = plain_shape(shape)
+    if int(np.prod(lengths, dtype=int)) == made.size:
+        return made.reshape(shape=lengths)
+    if made.size != 1:
+        raise TypeError(f"Eager execution of tf.constant with unsupported shape. Tensor {value} has"
+                        f" {made.size} elements, but got `shape` {TensorShape(lengths)}.")
+    return as_tensor(variables.constant(np.broadcast_to(made.value, lengths), made.dtype.name))
+
+
+def _array(value: Any) -> Any:
+    """Return a nested list as an array, the values of tensors in it among them."""
+    try:
+        return np.asarray(_off_tape(value))
+    except ValueError:
+        raise ValueError("Can't convert non-rectangular Python sequence to Tensor.") from None
+
+
+def convert_to_tensor(value: Any, dtype: Any = None, dtype_hint: Any = None, name: Any = None
+                      ) -> Any:
+    """Return a tensor of a value, list or variable, on the tapes that watch it.
+
+    Raises ValueError for a tensor of another type.
+    """
+    if isinstance(value, engine.Tensor):
+        made = as_tensor(
+            value.read_value() if isinstance(value, variables.Variable) else value)
+        if dtype is not None and as_dtype(dtype) != made.dtype:
+            raise ValueError(f"Tensor conversion requested dtype {as_dtype(dtype).name} for Tensor"
+                             f" with dtype {made.dtype.name}: {made!r}")
+        return made
+    if isinstance(value, (list, tuple)) and any(
+            isinstance(v, engine.Tensor) for v in engine.flatten(value)):
+        return stacked([convert_to_tensor(v, dtype) for v in one_type(value)])
+    return constant(value, dtype)
+
+
+def one_type(values: Sequence[Any]) -> Sequence[Any]:
+    """Return the parts of a list, numbers in the type of the tensors beside them."""
+    kind = next((v.dtype for v in engine.flatten(values) if isinstance(v, engine.Tensor)), None)
+    return [v if isinstance(v, (list, tuple, engine.Tensor)) else constant(v, kind)
+            for v in values]
+
+
+def stacked(values: Sequence[Any], axis: int = 0) -> Any:
+    """Join tensors of one shape along a new axis."""
+    return as_tensor(NAMES["stack"](*values, axis=axis))
+
+
+def _like(value: Any, variable: Variable) -> Any:
+    """Return what a variable is assigned: numbers in its type."""
+    return value if isinstance(value, engine.Tensor) else convert_to_tensor(value, variable.dtype)
+
+
+def cast(x: Any, dtype: Any, name: Any = None) -> Any:
+    """Return the values in another type."""
+    made, kind = convert_to_tensor(x), as_dtype(dtype)
+    return made if made.dtype == kind else as_tensor(NAMES["cast"](made, dtype=kind.name))
+
+
+def quotient(a: Any, b: Any) -> Any:
+    """Divide; whole numbers as float64."""
+    a, b = operands(NAMES["divide"], (a, b))
+    if a.dtype.is_integer:
+        a, b = cast(a, "float64"), cast(b, "float64")
+    return NAMES["divide"](a, b)
+
+
+def product(a: Any, b: Any) -> Any:
+    """Multiply matrices. Raises ValueError for vectors and numbers, as TensorFlow does."""
+    a, b = operands(NAMES["matmul"], (a, b))
+    for x in (a, b):
+        if len(x.shape) < 2:
+            raise ValueError(f"tf.matmul takes matrices, not shapes {a.shape} and {b.shape}: for a"
+                             " matrix times a vector write tf.linalg.matvec, for two vectors"
+                             " tf.tensordot(a, b, 1)")
+    return NAMES["matmul"](a, b)
+
+
+def operands(op: Any, given: Sequence[Any]) -> list[Any]:
+    """Return the operands of an operation as tensors: numbers and arrays in the type of the first
+    tensor among its data, else float32 and int32.
+    """
+    kind = None
+    for k, x in enumerate(given):
+        if isinstance(x, engine.Tensor) and op.role(k) == "data":
+            kind = x.dtype
+            break
+    made: list[Any] = []
+    for k, x in enumerate(given):
+        if x is None or isinstance(x, str):
+            made.append(x)
+        elif isinstance(x, engine.Tensor):
+            made.append(as_tensor(x.read()))
+        elif op.role(k) != "data" or kind is None:
+            made.append(convert_to_tensor(x))
+        elif isinstance(x, (list, tuple)):
+            made.append(cast(convert_to_tensor(x), kind))
+        else:
+            made.append(constant(x, kind))
+    return made
+
+
+def _off_tape(value: Any) -> Any:
+    """Return arguments with NumPy's values in place of tensors."""
+    if isinstance(value, engine.Tensor):
+        operators._left_as("numpy", value)
+        return value.value if isinstance(value.value, str) else np.array(value.value)[()]
+    if isinstance(value, dict):
+        return {key: _off_tape(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return type(value)([_off_tape(v) for v in value]) if not hasattr(value, "_fields") else \
+            tuple([_off_tape(v) for v in value])
+    return value
+
+
+def _is_operator() -> bool:
+    """Return whether Python's `*` asks NumPy, not `np.multiply(...)`."""
+    import dis
+    from sys import _getframe
+
+    frame = _getframe(2)
+    code = frame.f_code.co_code[frame.f_lasti]
+    return dis.opname[code] in OPERATORS
+
+
+operators.slow(Manners)
+for _name, _method in (("truediv", lambda self, other: quotient(self, other)),
+                       ("rtruediv", lambda self, other: quotient(other, self)),
+                       ("matmul", lambda self, other: product(self, other)),
+                       ("rmatmul", lambda self, other: product(other, self))):
+    setattr(Manners, f"__{_name}__", _method)
+engine.KINDS.add(Tensor)
