@@ -28,7 +28,7 @@ PACKAGE = ROOT / "gradcli"
 
 # The rooms from the ground up. Each may import those before it: no exceptions.
 ROOMS = ("_version", "base", "render", "ops", "engine", "lang", "formulas", "explain", "questions",
-         "points", "homework", "python", "cli")
+         "points", "homework", "python", "tf", "cli")
 # The folders of the engine likewise: what ran, what sweeps over it, and who asks. Its other files,
 # such as calculus, stand on top.
 ENGINE = ("record", "sweeps", "sparse", "compiled", "tapes")
