@@ -11,7 +11,7 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any, BinaryIO
+    from typing import Any, BinaryIO, Self
 
 Span = tuple[int, int]
 
@@ -63,16 +63,61 @@ class Diagnostic:
         return f"Diagnostic({self.code!r}, {self.message!r}, span={self.span!r})"
 
 
+# Which of Python's own errors an error is as well, by its code: those that TensorFlow raises in the
+# same place, where that is one of Python's; both where it raises either.
+BUILTINS: tuple[tuple[tuple[type[Exception], ...], str], ...] = (
+    ((IndexError,), "E0305"),
+    ((KeyError,), "E0506"),
+    ((LookupError,), "E0201 E0202 E0213 E0308 E0503 E0507"),
+    ((TypeError,), "E0205 E0206 E0207 E0208 E0209 E0306 E0316 E0317 E0318"),
+    ((ValueError, TypeError), "E0302 E0303"),
+    ((ValueError, RuntimeError), "E0504"),
+    # What the machine or a budget does not allow, and tapes that cannot answer.
+    ((RuntimeError,),
+     "E0401 E0402 E0403 E0406 E0407 E0501 E0502 E0505 E0601 E0605 E0617 E0730 E0734 E0738 E0748"
+     " E0750 E0751 E0805 E0811 E0821 E0822"),
+    ((ValueError,),
+     "E0101 E0102 E0103 E0104 E0105 E0106 E0107 E0108 E0109 E0111 E0112 E0113 E0114"
+     " E0203 E0204 E0210 E0211 E0212 E0214"
+     " E0301 E0304 E0307 E0309 E0310 E0311 E0312 E0313 E0314 E0315"
+     " E0404 E0405"
+     " E0602 E0603 E0604 E0610 E0611 E0612 E0613 E0614 E0615 E0616"
+     " E0701 E0702 E0703 E0704 E0705 E0706 E0707 E0708 E0709 E0710 E0711 E0712 E0713 E0714 E0715"
+     " E0716 E0717 E0718 E0719 E0720 E0721 E0731 E0732 E0733 E0735 E0740 E0741 E0742 E0743 E0744"
+     " E0745 E0746 E0747 E0749"
+     " E0801 E0802 E0803 E0804 E0812 E0813 E0814 E0831 E0832 E0833 E0834 E0835 E0836"),
+)
+
+_joined: dict[tuple[type, tuple[type, ...]], Any] = {}
+
+
+def builtins_of(code: str) -> tuple[type[Exception], ...]:
+    """Return the errors of Python's own that an error with this code is as well."""
+    return next((classes for classes, codes in BUILTINS if code in codes), ())
+
+
 class GradcliError(Exception):
     """Bad input, reported as one or more diagnostics; the first one is the error's own.
 
     Attributes: `code`, `message`, `span` ((start, end) offsets or None), `help`, `source` and
     `diagnostics` (all that were found). about: see `About`; the code that knows the text turns it
     into the first diagnostic's span.
+
+    By its code it is one of Python's own errors as well (`BUILTINS`), so a handler of these that
+    does not want it, around code that may raise it, stands behind `except GradcliError: raise`.
     """
 
     __module__ = "gradcli"      # where users have it from
     about: About | None = None
+
+    def __new__(cls, *diagnostics: Diagnostic) -> Self:
+        builtins = builtins_of(diagnostics[0].code)
+        if builtins and not issubclass(cls, builtins):
+            key = cls, builtins
+            if key not in _joined:
+                _joined[key] = type(cls.__name__, (cls, *builtins), {"__module__": cls.__module__})
+            cls = _joined[key]
+        return super().__new__(cls, *diagnostics)
 
     def __init__(self, *diagnostics: Diagnostic) -> None:
         self.diagnostics = diagnostics
@@ -204,11 +249,14 @@ def read(path: str, stdin: BinaryIO | None = None) -> Source:
 
     Raises E0601 (cannot be read) besides what `decode` raises.
     """
+    name = path
     try:
         if path == "-" and stdin is not None:
-            return decode(stdin.read(MAX_BYTES + 1), "<stdin>")
-        with open(path, "rb") as file:
-            data = file.read(MAX_BYTES + 1)
+            name = "<stdin>"
+            data = stdin.read(MAX_BYTES + 1)
+        else:
+            with open(path, "rb") as file:
+                data = file.read(MAX_BYTES + 1)
     except (OSError, ValueError) as problem:
         from gradcli.base.similar import nearby
 
@@ -216,7 +264,7 @@ def read(path: str, stdin: BinaryIO | None = None) -> Source:
         raise GradcliError(Diagnostic(
             "E0601", f"cannot read `{path}`: {reason.lower()}", source=Source("", path),
             span=(0, 0), help=nearby(path))) from None
-    return decode(data, path)
+    return decode(data, name)
 
 
 # --------------------------------------------------------------------------------------------------

@@ -165,6 +165,8 @@ def _loaded(text: str) -> dict[str, Any]:
     advice = 'write an object: {"id": 1, "function": "x^2", "wrt": "x", "answer": "2x"}'
     try:
         fields = json.loads(text, parse_constant=_refused, object_pairs_hook=_once)
+    except GradcliError:
+        raise
     except json.JSONDecodeError as problem:
         raise error("E0709", f"the line is not JSON: {problem.msg[0].lower()}{problem.msg[1:]}",
                     (problem.pos, problem.pos + 1), help=advice) from None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gradcli.base.errors import error
+from gradcli.base.errors import GradcliError, error
 from gradcli.base.lazy import np
 from gradcli.ops.table.shapes import whole
 from gradcli.ops.values import dtype_of, show
@@ -29,6 +29,8 @@ def array_of(x: Any) -> Any:
     x = x.decides() if hasattr(x, "decides") else x
     try:
         found = np.asarray([array_of(v) for v in x] if isinstance(x, (list, tuple)) else x)
+    except GradcliError:
+        raise
     except ValueError:
         raise error("E0301", "the rows of this list have different lengths",
                     help="give every row as many numbers") from None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gradcli.base.errors import error
+from gradcli.base.errors import GradcliError, error
 from gradcli.base.lazy import np
 from gradcli.ops.values import SCALAR_TYPES
 
@@ -93,6 +93,8 @@ def tensor(value: Any, stack: Callable[..., Any]) -> Any:
         return stack(*items, axis=0)
     try:
         return np.asarray(items)
+    except GradcliError:
+        raise
     except ValueError:
         raise error("E0302", "the rows of this list have different lengths",
                     help="give every row as many numbers") from None

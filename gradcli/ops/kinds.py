@@ -30,7 +30,7 @@ attributes are negative: they count from the right, where the core is.
 
 from __future__ import annotations
 
-from gradcli.base.errors import error
+from gradcli.base.errors import GradcliError, error
 from gradcli.base.lazy import np, quiet
 from gradcli.ops.rows import LazyRows
 from gradcli.ops.values import (
@@ -247,6 +247,8 @@ class Op:
             with quiet():
                 try:
                     return self.expand(*args, **attributes)
+                except GradcliError:
+                    raise
                 except TypeError:
                     from gradcli.ops.calling import check_count
 
@@ -274,6 +276,8 @@ class Op:
             try:
                 with np.errstate(all="ignore"):
                     return self._kept_whole(plain(on_arrays(self)(*values)), values)
+            except GradcliError:
+                raise
             except (ValueError, OverflowError):  # what NumPy refuses, such as int ** -1
                 raise error("E0404", f"`{self.name}` has no such value for integers",
                             help="make an operand a float: float(...)") from None
@@ -292,6 +296,8 @@ class Op:
             with np.errstate(all="ignore"):
                 return self._kept_whole(
                     plain(self.arrays(cores, *values, **attributes)), values, attributes, cores)
+        except GradcliError:
+            raise
         except TypeError:
             self._refuse_types(values)
             raise

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from itertools import count
 
-from gradcli.base.errors import error
+from gradcli.base.errors import GradcliError, error
 from gradcli.base.lazy import np, quiet
 from gradcli.engine.record import record as records
 from gradcli.engine.record.operators import PLAIN, slow
@@ -61,6 +61,8 @@ def plain_value(value: Any, dtype: str | None = None) -> Any:
     elif type(value) not in SCALAR_TYPES:
         try:
             value = operand(value)
+        except GradcliError:
+            raise
         except ValueError:
             raise error("E0302", "the rows of this list have different lengths",
                         help="give every row as many numbers") from None
@@ -72,6 +74,8 @@ def plain_value(value: Any, dtype: str | None = None) -> Any:
         if dtype is None or dtype_of(value) == dtype:
             return value if type(value) in SCALAR_TYPES else np.array(value)
         return cast(value, dtype)
+    except GradcliError:
+        raise
     except OverflowError:
         name = dtype or "int64"
         text = str(value)

@@ -9,6 +9,7 @@ its domain, has none: NoSeries.
 
 from __future__ import annotations
 
+from gradcli.base.errors import GradcliError
 from gradcli.base.lazy import quiet
 from gradcli.engine.record.operators import COMPARISONS
 from gradcli.engine.record.record import ANS, ATTRIBUTES, IDS, OP, OUT, VALUES
@@ -102,6 +103,8 @@ class Around:
               for i, v in zip(entry[IDS], entry[VALUES], strict=True)]
         try:
             made = self._made(entry, op, xs)
+        except GradcliError:
+            raise
         except (AtKink, TypeError, AttributeError, *EDGE):
             raise NoSeries from None
         if made is not None:

@@ -11,7 +11,7 @@ Source of the method: Griewank and Walther, Evaluating Derivatives (2008), chapt
 
 from __future__ import annotations
 
-from gradcli.base.errors import error
+from gradcli.base.errors import GradcliError, error
 from gradcli.base.lazy import np
 from gradcli.engine.record import record as records
 from gradcli.engine.record.record import (
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence, Set
     from typing import Any
 
-    from gradcli.base.errors import GradcliError
     from gradcli.engine.record.record import Entry
     from gradcli.ops.kinds import Op
 
@@ -310,6 +309,8 @@ def slope(op: Op, k: int, xs: Sequence[Any], ans: Any) -> Any:
         return rule
     try:
         return rule(*xs, ans)
+    except GradcliError:
+        raise
     except EDGE:
         return slope_at_edge(op, k, xs, ans)
 

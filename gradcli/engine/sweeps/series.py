@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from operator import mul
 
+from gradcli.base.errors import GradcliError
 from gradcli.base.lazy import np, quiet
 from gradcli.engine.record.operators import Operators
 from gradcli.engine.record.record import ANS, ATTRIBUTES, IDS, OP, OUT, VALUES, leading, window
@@ -362,5 +363,7 @@ def guarded(series: Series, order: int) -> list[Any]:
 def _guarded(work: Callable[[], Any]) -> Any:
     try:
         return work()
+    except GradcliError:
+        raise
     except (TypeError, AttributeError, *EDGE):  # a rule that wants a tensor, or a pole
         raise NoSeries from None

@@ -306,6 +306,8 @@ def _user_rule(name: str, grad: Callable[..., Any], count: int, variables: Seque
         if variables:
             try:
                 given, of_variables = grad(*upstream, variables=list(variables))
+            except GradcliError:
+                raise
             except TypeError:
                 from inspect import signature
 

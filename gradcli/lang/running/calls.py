@@ -97,6 +97,8 @@ def call_operation(op: Op, args: list[Any], named: Mapping[str, Any]) -> Any:
         if type(ans) is float and int in map(type, operands) and _are_large([ans, *operands]):
             return op(*map(int, operands), **options)   # a literal beside an integer is one, too
         return ans
+    except GradcliError:
+        raise
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
         if not options:
             raise
@@ -187,6 +189,8 @@ def _create(op: Op, args: list[Any], attributes: Mapping[str, Any]) -> Any:
             bound = op.name == "arange" and len(args) > 1
             return left_engine(*sizes, given=made, size=not bound) if sizes else made
         return made
+    except GradcliError:
+        raise
     except TypeError:
         raise error("E0207", f"`{op.name}` does not take these arguments", help=f"such as {op.doc}"
                     ) from None
@@ -380,6 +384,8 @@ def item(obj: Any, parts: Sequence[Any], values: Sequence[Any]) -> Any:
                 obj = obj[whole(key, "an index")]
             else:
                 obj = call_operation(index_op, [obj, key], {"pattern": ("i",)})
+        except GradcliError:
+            raise
         except (KeyError, IndexError, TypeError):
             raise error("E0305", f"the structure has no item `{key}`",
                         help="lists count from 0; dictionaries go by name",

@@ -107,6 +107,8 @@ def _typed(d: Declaration, value: Any, span: Span) -> Any:
                   "take its real part: real(...)")
     try:
         typed = cast(value, d.dtype)
+    except GradcliError:
+        raise
     except (ValueError, OverflowError):
         shown = f"{value!r} is none" if isinstance(value, float) else "an element is none"
         raise _at(span, "E0306", f"`{d.name}` is declared {d.dtype}; {shown}",

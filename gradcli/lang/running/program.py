@@ -372,6 +372,8 @@ def plain_value(name: str, value: Any) -> Any:
         if array.dtype.kind not in "fiub":
             raise TypeError
         return plain(array if array.dtype.kind == "b" else array.astype(float))
+    except GradcliError:
+        raise
     except (TypeError, ValueError, OverflowError):
         raise GradcliError(Diagnostic(
             "E0306", f"the value of `{name}` is neither a number nor an array of numbers",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from gradcli.base.errors import error
+from gradcli.base.errors import GradcliError, error
 from gradcli.base.lazy import np
 from gradcli.ops.kinds import composite, flat, linear, stop
 from gradcli.ops.table.shapes import REAL, negative_axis
@@ -186,6 +186,8 @@ def _cast(x: Any, dtype: Any = "float64") -> Any:
     smooth = dtype in FLOAT_DTYPES and _dtype_of(x) in FLOAT_DTYPES
     try:
         return (cast_float if smooth else cast_other)(x, dtype=dtype)
+    except GradcliError:
+        raise
     except (ValueError, OverflowError):
         shown = getattr(x, "value", x)
         raise error("E0404", f"`{shown}` cannot be cast to {dtype}", help=held(dtype)

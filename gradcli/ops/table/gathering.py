@@ -6,7 +6,7 @@ whole floats, and negative ones count from the end.
 
 from __future__ import annotations
 
-from gradcli.base.errors import error
+from gradcli.base.errors import GradcliError, error
 from gradcli.base.lazy import np
 from gradcli.ops.arguments import (
     PLACES,
@@ -351,6 +351,8 @@ def _one_hot(cores: Sequence[int], indices: Any, depth: int, on_value: Any, off_
     try:
         return np.where(hit, cast(on_value, dtype), cast(off_value, dtype)).astype(
             "str" if dtype == "string" else dtype)
+    except GradcliError:
+        raise
     except (ValueError, OverflowError):
         raise error("E0404", f"`one_hot` cannot write {on_value!r} and {off_value!r} as {dtype}",
                     help="give numbers that this type has") from None
