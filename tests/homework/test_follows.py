@@ -14,6 +14,7 @@ from conftest import Ran
 from gradcli.base.errors import GradcliError
 from gradcli.homework.check import check, prepare
 from gradcli.homework.checking.fields import from_fields
+from gradcli.homework.checking.followed import follow
 from gradcli.homework.lint import lint
 from gradcli.homework.sheets.formats import parse
 
@@ -93,6 +94,25 @@ def test_what_follows_from_a_wrong_part_keeps_its_points(
     assert (own["verdict"], own["mistake"]) == ("wrong", "followed_through")
     assert "right given your own answer to 1a" in own["message"]
     assert "product_of_derivatives" in own["also"]
+
+
+@pytest.mark.parametrize(("fields", "own", "answer", "verdict"), [
+    ({"order": 2}, "2x cos x", "2cos x - 2x sin x", "followed_through"),
+    ({"order": 2}, "x", "1", "followed_through"), ({"order": 2}, "x", "0", "wrong"),
+    ({"order": 2}, "7", "0", "undecided"), ({"order": 2}, "0", "0", "undecided"),
+    ({"order": 2}, "k", "0", "undecided"), ({"order": 2}, "k x", "k", "undecided"),
+    ({"order": 2}, "k x", "2x", "wrong"), ({"order": 2}, "1/0", "0", "undecided"),
+    ({"order": 2}, "ln(-1 - x^2)", "2x/(1 + x^2)", "undecided"),
+    ({"kind": "value", "at": {"x": 2}}, "7", "7", "undecided"),
+    ({"kind": "critical"}, "ln(-1 - x^2)", "none", "undecided")])
+def test_nothing_follows_from_what_is_no_function(
+        fields: dict[str, Any], own: str, answer: str, verdict: str) -> None:
+    function = "x^3 - 3x" if fields.get("kind") == "critical" else "x^2 sin x"
+    before, ready = [prepare(from_fields({"id": id, "function": function, **more}))
+                     for id, more in (("1a", {}), ("1b", fields))]
+    found = check(ready, answer)
+    follow(ready, before, own, answer, found, check)
+    assert verdict in (found["mistake"], found["verdict"]), found
 
 
 def test_another_answer_to_the_part_before_counts_at_once(

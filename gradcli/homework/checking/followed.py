@@ -11,6 +11,8 @@ from __future__ import annotations
 from time import thread_time
 
 from gradcli.base.errors import GradcliError
+from gradcli.base.lazy import np
+from gradcli.homework.checking.answered import Answered, Trial
 from gradcli.homework.checking.prepared import prepared_problem
 from gradcli.homework.checking.problem import Problem
 from gradcli.homework.checking.readings import read_answer
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
 
 NAME = "followed_through"
 PREPARING = 1.0
-UNREAD = "unread"
+WAITING = "waits for a person"
 MOST = 64
 """So many own answers to part a are kept ready for part b."""
 
@@ -42,20 +44,21 @@ def follow(prepared: PreparedProblem, before: PreparedProblem, own: str, answer:
         if len(kept) >= MOST:
             kept.clear()
         verdict = check(before, own)["verdict"]
-        kept[own] = UNREAD if verdict in ("unreadable", "undecided") else (
-            _given(prepared, before, own) if verdict == "wrong" else None)
-    given = kept[own]
-    if isinstance(given, str):
+        kept[own] = (None, WAITING) if verdict in ("unreadable", "undecided") else (
+            _given(prepared, before, own) if verdict == "wrong" else (None, ""))
+    given, doubt = kept[own]
+    found = check(given, answer)["verdict"] if given is not None else ""
+    if found == "wrong" or (found not in ("correct", "domain", "") and not doubt):
+        return
+    if doubt:
         result.update(verdict="undecided", score=0.0, mistake=None, also=[], confidence=None,
                       witness=None, hint=None, message="this may be right given your own answer to"
-                      f" {before.problem.id}, which waits for a person: a person has to look at it")
-        return
-    if given is None or check(given, answer)["verdict"] not in ("correct", "domain"):
-        return
-    said = f"this is right given your own answer to {before.problem.id}, which is not right"
-    result.update(mistake=NAME, confidence="high", hint=said, also=[
-        name for name in (result["mistake"], *result["also"]) if name],
-        message=f"{said}; {_values(result['message'])}")
+                      f" {before.problem.id}, which {doubt}: a person has to look at it")
+    elif given is not None:
+        said = f"this is right given your own answer to {before.problem.id}, which is not right"
+        result.update(mistake=NAME, confidence="high", hint=said, also=[
+            name for name in (result["mistake"], *result["also"]) if name],
+            message=f"{said}; {_values(result['message'])}")
 
 
 def _values(message: str) -> str:
@@ -63,16 +66,36 @@ def _values(message: str) -> str:
     return message.rpartition("; ")[2]
 
 
-def _given(prepared: PreparedProblem, before: PreparedProblem, own: str) -> PreparedProblem | None:
-    """Return part b of the student's own part a; None where that has no such part b."""
+def _given(prepared: PreparedProblem, before: PreparedProblem, own: str
+           ) -> tuple[PreparedProblem | None, str]:
+    """Return part b of the student's own part a, None where that has no such part b, and what
+    speaks against it, or "".
+    """
     fields = further(prepared.problem, before.problem)
     if fields is None:
-        return None
+        return None, ""
+    doubt = ""
     try:
-        fields["function"] = read_answer(before, own).read_as
-        return prepared_problem(Problem(**fields), prepared.seed, thread_time() + PREPARING)
+        reading = read_answer(before, own)
+        doubt = _strange(before, Answered(reading, before.reference, before.problem))
+        fields.update(function=reading.read_as, wrt=prepared.reference.wrt)
+        return prepared_problem(Problem(**fields), prepared.seed, thread_time() + PREPARING), doubt
     except (GradcliError, TimeoutError, MemoryError, RecursionError):
-        return None
+        return None, doubt or "has no such question"
+
+
+def _strange(before: PreparedProblem, own: Answered) -> str:
+    """Return why nothing follows from an answer, or "": it has other letters than the problem, no
+    value anywhere, or none of the variables that the right one has.
+    """
+    names, formula = {*before.reference.wrt}, before.reference.formula
+    if own.unknown:
+        return f"has letters that the problem does not have: {', '.join(own.unknown)}"
+    if names.isdisjoint(own.formula.leaves(own.nodes)) and not names.isdisjoint(
+            formula.leaves(before.reference.nodes)):
+        return f"is the same for every {before.reference.wrt[0]}"
+    values = Trial(before, own, thread_time() + PREPARING).values.plain(own.nodes)
+    return "" if all(np.isfinite(value).any() for value in values) else "is not defined anywhere"
 
 
 def further(problem: Problem, before: Problem) -> dict[str, Any] | None:
