@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from gradcli.homework.handed_in.class_tables import open_submissions
 from gradcli.homework.handed_in.labels import Ids
 from gradcli.homework.handed_in.layouts import parse
-from gradcli.homework.handed_in.records import DOUBTS
+from gradcli.homework.handed_in.records import DOUBTS, decoded_text
 from gradcli.homework.marking.marks import kind
 from gradcli.homework.marking.output_folder import OutputFolder
 from gradcli.homework.marking.results import read_results
@@ -180,3 +180,40 @@ def test_rows_and_columns_of_tables(text: str, found: dict[str, str], doubt: boo
     parsed = parse(text, Ids(["1", "2", "3", "4", "5"]))
     assert {id: answer for id, (answer, _) in parsed.answers.items() if answer} == found
     assert any(note[0] in DOUBTS for note in parsed.notes) == doubt
+
+
+# Labels of four problems, and whether other answers than right ones wait.
+PARTS, PLAIN, ROMAN = ["1a", "1b", "2", "3"], ["1", "2", "3", "4"], ["1.1", "1.2", "2", "3"]
+FOUR = [
+    (PARTS, "Aufgabe 1a) |Aufgabe 1b) |Aufgabe 2) |Aufgabe 3) ", False),
+    (PARTS, "Problem 1 (a): |Problem 1 (b): |Problem 2: |Problem 3: ", False),
+    (PARTS, "Q1a. |Q1b. |Q2. |Q3. ", False), (PARTS, "1.a) |1.b) |2.) |3.) ", False),
+    (PLAIN, "I. |II. |III. |IV. ", False), (PLAIN, "(i) |(ii) |(iii) |(iv) ", False),
+    (ROMAN, "1.\n(i) |(ii) |2. |3. ", False), (PARTS, "1) i) |   ii) |2) |3) ", False),
+    (PARTS, "1a\t|1b\t|2\t|3\t", None), (PARTS, "1a)\u00a0|1b)\u00a0|2)\u00a0|3)\u00a0", False),
+    (PARTS, "1\u00a0a)\u2009|1\u00a0b)\u2009|2)\u2009|3)\u2009", False),
+    (PARTS, "1a\u00a0– |1b\u00a0– |2\u00a0– |3\u00a0– ", False),
+    (PARTS, "1. a. |   b. |2. |3. ", False), (PLAIN, "  1. |  2. |  3. |  4. ", False),
+    (PLAIN, "1- |2- |3- |4- ", False), (PARTS, "1a- |1b- |2- |3- ", False),
+    (PARTS, "1a |1b |2 |3 ", False), (PARTS, "1a\n|1b\n|2\n|3\n", False),
+    (PARTS, "# 1a\n|# 1b\n|# 2\n|# 3\n", False),
+    # Others than the sheet's, as many as it has problems: the order tells.
+    (PARTS, "a) |b) |c) |d) ", None), (PARTS, "(a) |(b) |(c) |(d) ", True),
+    (PARTS, "a: |b: |c: |d: ", True), (PARTS, "1. |2. |3. |4. ", True)]
+
+
+@pytest.mark.parametrize("blank", ["", "0", "1", "2", "3", "01", "23", "12"])
+@pytest.mark.parametrize(("ids", "labels", "doubt"), FOUR, ids=str)
+def test_four_problems_of_which_some_are_empty(ids: list[str], labels: str, doubt: bool | None,
+                                               blank: str) -> None:
+    answers = ["" if str(k) in blank else text for k, text in enumerate(
+        ("2x", "3x^2 - 1", "-x", "1/x"))]
+    lines = [f"{label}{answer}" for label, answer in zip(labels.split("|"), answers, strict=True)]
+    for text in ("\n".join(lines), "\ufeff" + "\r\n".join(lines) + "\r\n",
+                 "\n".join(lines).replace(" \n", "\n").rstrip()):
+        parsed = parse(decoded_text(text.encode())[0], Ids(ids))
+        assert {id: answer for id, (answer, _) in parsed.answers.items() if answer} == {
+            id: answer for id, answer in zip(ids, answers, strict=True) if answer}
+        doubts = any(note[0] in DOUBTS for note in parsed.notes)
+        assert doubt is None or doubts == doubt
+

@@ -76,9 +76,9 @@ class Ids:
             for k in range(1, len(key)):
                 self._keys.setdefault(key[:k], None)
         self._keys.pop((), None)
-        numbered = {(*key[:-1], ROMAN[int(key[-1]) - 1]): key for key in self._keys
-                    if key[-1].isdecimal() and 0 < int(key[-1]) <= len(ROMAN)}
-        # Where parts are numbered: 1.ii for 1.2, II for 2.
+        numbered = {(*key[:-1], ROMAN[place - 1]): key for key in self._keys
+                    for place in [_place(key)] if 0 < place <= len(ROMAN)}
+        # Where parts are numbered, or have letters: 1.ii for 1.2 and for 1b, II for 2.
         self._roman = {key: meant for key, meant in numbered.items() if key not in self._keys}
         self._bare = {key[1:]: key for key in self._keys
                       if key[1:] and re.fullmatch(NOUNS, key[0]) and key[1:] not in self._keys}
@@ -156,8 +156,7 @@ class Ids:
         if signs and ((signs[0] in DASHES and blank == [True, False]) or (
                 signs == "|" and rest.count("|") % 2)):
             signs, rest = "", text[behind.start():].strip()     # 1a -2x, 1a |x|
-        elif signs and not several and not set_off and not (
-                blank[1] and (blank[0] or not rest or signs in (",", ";"))):
+        elif signs and not several and not set_off and not blank[1]:
             return None     # 2-x
         elif not signs and rest[:1] in [*"+-*/^=·×−,;|)]}!'"] and not set_off:
             return None
@@ -244,6 +243,13 @@ def _spelled(key: Key) -> str:
             found += rf"(?=[^\w]){BETWEEN}" if alike else BETWEEN
         found += rf"0*{part}" if part.isdecimal() else re.escape(part)
     return found
+
+
+def _place(key: Key) -> int:
+    """Return which part an id is of its problem: 2 for 1.2 and 1b; 0 where it does not say."""
+    last = key[-1]
+    letter = ord(last) - ord("a") + 1 if len(key) > 1 and len(last) == 1 else 0
+    return int(last) if last.isdecimal() else letter if 0 < letter < 9 else 0
 
 
 def parts(id: str) -> Key:

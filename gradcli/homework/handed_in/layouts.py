@@ -23,9 +23,9 @@ import re
 from itertools import compress, zip_longest
 
 from gradcli.homework.handed_in.labelled import choose_labels, find_labels
-from gradcli.homework.handed_in.labels import SIGN, WORD
+from gradcli.homework.handed_in.labels import SIGN, WORD, Ids
 from gradcli.homework.handed_in.markup import Line, lines_of
-from gradcli.homework.handed_in.records import Parsed, short
+from gradcli.homework.handed_in.records import DOUBTS, LOOSE, Parsed, short
 from gradcli.homework.handed_in.words import BYE, MEANS, is_no_answer
 from gradcli.lang.paper.left import formula_lines
 
@@ -33,9 +33,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from gradcli.homework.handed_in.labels import Ids
 
 
+# Blanks of other widths, and what is seen as none.
+BLANKS = {**dict.fromkeys([0xA0, 0x1680, *range(0x2000, 0x200B), 0x202F, 0x205F, 0x3000], " "),
+          **dict.fromkeys([0x200B, 0xFEFF], "")}
 # An id that could be one, but is not of this sheet: 7: 12b) a3: d)
 _OTHER = re.compile(
     rf"(?:{WORD}\s*)?\(?(\d{{1,4}}[a-z]{{0,3}}(?:[.-]\w{{1,3}})?|[a-z]\d{{1,4}})\s*[:)]\s*(.*)|"
@@ -43,7 +45,37 @@ _OTHER = re.compile(
 
 
 def parse(text: str, ids: Ids) -> Parsed:
-    """Return the answers in a text."""
+    """Return the answers in a text; where its labels are not all of the sheet, but count as many
+    problems, they tell the order.
+    """
+    text = text.translate(BLANKS)
+    parsed = _parsed(text, ids)
+    if _is_all_claimed(parsed):
+        return parsed
+    count = len(ids.all)
+    for others in (map(str, range(1, count + 1)), map(chr, range(ord("a"), ord("a") + count))):
+        other = Ids([*others])
+        if count > 26 or {*other.all} == {*ids.all}:
+            continue
+        found = _parsed(text, other)
+        if not found.answers or not _is_all_claimed(found):
+            continue
+        first, place = next(iter(found.answers)), dict(zip(other.all, ids.all, strict=True))
+        found.answers = {place[id]: answer for id, answer in found.answers.items()}
+        found.ids = ids
+        if len(found.answers) == count or parsed.answers.items() <= found.answers.items():
+            found.note("unclaimed", f"the labels from {first} on are not the ids of the sheet: read"
+                       " in its order", found.answers[place[first]][1])
+            return found
+    return parsed
+
+
+def _is_all_claimed(parsed: Parsed) -> bool:
+    return not any(about in (*DOUBTS, *LOOSE) for about, _, _ in parsed.notes)
+
+
+def _parsed(text: str, ids: Ids) -> Parsed:
+    """Return the answers in a text with labels of these ids."""
     parsed = Parsed(ids)
     lines = list(lines_of(text, ids, parsed))
     find_labels(lines, ids)
@@ -151,7 +183,7 @@ def _joined(lines: Iterable[str]) -> str:
 _MARK = re.compile(r"\A[•▪◦‣●○■*]\s++")
 # What begins the rest of a formula, and ends one that has a rest.
 _GOES_ON = re.compile(r"[=+*/^·×÷)\]}⇒→≈<>≤≥&,;]|\\(?:Rightarrow|implies|to|approx|cdot)\b")
-_OPEN = re.compile(r"[=+*/^·×÷(\[{⇒→≈<≤≥&,:−-]\s*\Z")
+_OPEN = re.compile(r"[=+*/^·×÷(\[{⇒→≈<≤≥&,−-]\s*\Z")
 _FINAL = re.compile(r"(?:final\s+)?(?:answer|ans|result|antwort|ergebnis|lösung|réponse|svar)\s*+"
                     r"(?:is\s*+)?[:=]", re.IGNORECASE)
 
