@@ -251,10 +251,11 @@ class RunResults:
 
         Students who handed nothing in have only results that a person gave a score or a comment.
         """
+        told = overrides.told()
         for student in sorted(students, key=lambda student: student.id):
             for problem in self._sheet.problems:
                 if not student.handed_in:
-                    if (student.id, problem.id) in overrides:
+                    if (student.id, problem.id) in told:
                         yield blank(self._sheet, problem, student.id, self._seed), None
                     continue
                 answer = self._known.get((student.id, problem.id))
@@ -439,6 +440,7 @@ def _checked(saved: SavedRun, overrides: Overrides | None
     absent = {student.id for student in saved.students if not student.handed_in}
     given = in_order(saved.sheet, [
         blank(saved.sheet, saved.sheet[problem], student, saved.manifest.seed)
-        for student, problem in overrides if student in absent])
+        for student, problem in overrides.told()
+        if student in absent and problem in saved.sheet.ids])
     yield from merge((one for one in there if one.student not in absent), given,
                      key=lambda one: one.student)

@@ -380,6 +380,26 @@ def test_rows_that_are_taken_out_take_nothing_back(taken: object, of: Class) -> 
     assert "kept" not in of.run()["notes"]
 
 
+@pytest.mark.parametrize("student", ["bob", "di"])
+def test_who_takes_everything_back_waits(student: str, of: Class) -> None:
+    """Decided with others, or alone; then nothing is handed in anymore."""
+    for name in ("ann", "bob", "cy"):
+        of.hand_in(name, ["2x sin(", "", ""])
+    of.run("--roster", "roster.csv")
+    decide(of, ann="1.25", di="0.5")
+    of.run("--roster", "roster.csv")
+    (of.folder / "subs" / student / "answers.txt").unlink()
+    given = "1.25" if student == "bob" else "0.5"
+    for command in ("run", "run", "export"):
+        if command == "run":
+            assert of.run("--roster", "roster.csv")["notes"]["override"] == 1
+        else:
+            of.hw("export", "-q")
+        assert [(row["reason"], row["override_score"]) for row in read_list(of.folder / "results")
+                if row["student_id"] == student and row["problem"] == "1a"] == [
+            ("answer changed", ""), ("earlier answer", given)]
+
+
 def test_what_is_emptied_is_taken_back(of: Class) -> None:
     of_equal(of)
     decide(of, di="0.5")

@@ -157,6 +157,10 @@ class Overrides(dict[tuple[str, str], Override]):
         yield from self.groups()
         yield from self.gone
 
+    def told(self) -> set[tuple[str, str]]:
+        """Return the students and problems that an override names, or that one counted for."""
+        return {*self, *self.before}
+
     def named(self) -> set[str]:
         """Return the marks of all rows, also of those in which nothing is written."""
         return self.emptied.union(*[one.marks for one in self.every()])
