@@ -121,6 +121,8 @@ def _single(reference: Reference, order: int) -> list[Solution]:
         if all(abs(x - other) > SAME * (1 + abs(x)) for other in found) and _holds(
                 reference, node, steep, x, order):
             found.append(x)
+        if len(found) > MOST:       # and all that are endless
+            break
     return [Solution((x,), _sort(at, node, x, found, order)) for x in found]
 
 
