@@ -189,9 +189,14 @@ def _of_text(prepared: PreparedProblem, answer: str, end: float) -> dict[str, An
 def _check(prepared: PreparedProblem, text: str, result: dict[str, Any], end: float) -> None:
     problem, reference = prepared.problem, prepared.reference
     if reference.solutions is not None:
-        from gradcli.homework.checking.sets import judge_set, judge_words
+        if problem.words:
+            from gradcli.homework.checking.words import judge_words
 
-        (judge_words if problem.words else judge_set)(prepared, text, result)
+            judge_words(prepared, text, result)
+        else:
+            from gradcli.homework.checking.sets import judge_set
+
+            judge_set(prepared, text, result)
         return
     deadline = min(end, thread_time() + SLOW)
     reading = read_answer(prepared, text, deadline)

@@ -18,15 +18,16 @@ from gradcli.homework.check import check, prepare
 from gradcli.homework.checking.fields import from_fields
 
 
-def problems() -> list[tuple[str, dict[str, Any], list[str], list[tuple[str, str, str]]]]:
-    """The problems of kinds.txt: a title, fields, functions for Python, and answers with the sign
+def problems(name: str) -> list[tuple[str, dict[str, Any], list[str], list[tuple[str, str, str]]]]:
+    """The problems of a file: a title, fields, functions for Python, and answers with the sign
     that says what they are and the mistake that they show.
     """
     found: list[tuple[str, dict[str, Any], list[str], list[tuple[str, str, str]]]] = []
-    for line in (DATA / "homework" / "kinds.txt").read_text("utf-8").splitlines():
+    for line in (DATA / "homework" / name).read_text("utf-8").splitlines():
         if not line.strip() or line[0] == "#":
             continue
         if line[0] in "+-?":
+            line = line.replace("⏎", "\n")
             answer, _, mistake = line[2:].rpartition(" | ") if " | " in line else (line[2:], "", "")
             found[-1][3].append((line[0], answer, mistake))
             continue
@@ -39,7 +40,7 @@ def problems() -> list[tuple[str, dict[str, Any], list[str], list[tuple[str, str
     return found
 
 
-PROBLEMS = problems()
+PROBLEMS = [*problems("kinds.txt"), *problems("sets.txt")]
 ANSWERS = [(fields, *answer) for _, fields, _, answers in PROBLEMS for answer in answers]
 VERDICTS = {"+": ("correct",), "-": ("wrong",), "?": ("undecided", "unreadable")}
 

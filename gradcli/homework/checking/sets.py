@@ -1,23 +1,20 @@
-r"""Answers that are sets of numbers or points: zeros, critical points, extrema.
+"""The judge of answers that are sets of numbers or points: zeros, critical points, extrema.
 
-`x = 1, -1`, `{-1; 1}`, `x = ±1`, `1 and -1`, `max at x = 1, min at -1`, `(0, 0) saddle`. Their
-order does not matter, nor does how often one is named; what each is called counts where it is said.
+Their order does not matter, nor does how often one is named; what each is called counts where it is
+said. What else an answer may mean, 1,5 or {1, 5}, is judged, too.
 """
 
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
-from gradcli.base.errors import GradcliError, error
-from gradcli.formulas.nodes import Formula
+from gradcli.base.errors import GradcliError
+from gradcli.base.lazy import np
 from gradcli.formulas.rounding import Values
 from gradcli.homework.checking import compare
-from gradcli.homework.checking.built import build, flat
+from gradcli.homework.checking.problem import slope
+from gradcli.homework.checking.set_reader import NEAR, Item, items
 from gradcli.homework.checking.solutions import find, is_solution, wanted
-from gradcli.lang.paper.answer import read
-from gradcli.lang.paper.left import closed
-from gradcli.lang.paper.names import ProblemNames
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,243 +23,160 @@ if TYPE_CHECKING:
     from gradcli.homework.checking.prepared import PreparedProblem
     from gradcli.homework.checking.problem import Reference, Solution
 
-NEAR = 1e-9
-WRITTEN = {r"\pm": "±", "+/-": "±", "+-": "±", r"\{": "{", r"\}": "}", r"\left": "", r"\right": "",
-           r"\quad": " ", r"\qquad": " ", r"\,": " ", r"\;": " ", r"\ ": " ", "$": "",
-           r"\lor": " or ", r"\vee": " or ", "∨": " or ", r"\in": "∈", r"\emptyset": "∅",
-           r"\varnothing": "∅", "&": " and ", "−": "-", "–": "-"}
-WORDS = re.compile(r"\\(?:text|textrm|mathrm|mbox)\s*\{([^{}]*)\}")
-SORTS = (
-    ("neither", r"saddle(?:\s*-?\s*points?)?|sattel(?:punkte?)?|neither|terrace(?:\s*points?)?|no"
-                r"\s+extremum|not\s+an?\s+extremum|inflection\s+points?"),
-    ("max", r"max(?:im(?:um|a|al))?|high\s*points?|hochpunkte?|hp|peaks?"),
-    ("min", r"min(?:im(?:um|a|al))?|low\s*points?|tiefpunkte?|tp|valleys?"))
-FILLING = re.compile(
-    r"\b(?:absolute|abs|global|glob|local|loc|relative|rel|strict|isolated|there|is|are|an?|the"
-    r"|at|when|where|for|points?|crit(?:ical)?|zeros?|roots?|solutions?|extrem(?:um|a)|stationary"
-    r"|inflections?|f(?![(\w'])|function|graph|curve|occurs?|it|has|have|of|only|bei|ist|und|both|answer|values?|x-values?)\b\.?",
-    re.IGNORECASE)
-NOTHING = re.compile(
-    r"(?:∅|\{\s*\}|none|no(?:ne)?(?:\s+\w+)*|does\s+not\s+exist|dne|empty(?:\s+set)?|there\s+(?:is"
-    r"|are)\s+none|keine?)\.?", re.IGNORECASE)
-LABEL = re.compile(
-    r"^\s*(?:(?!max|min|hp|tp)[a-z]\w{0,2}(?:_\{?\w+\}?)?|\(\s*[a-z]\w*(?:\s*,\s*[a-z]\w*)+\s*\))\s*"
-    r"(?:=|∈|:)\s*", re.IGNORECASE)
-CLOSING = {"(": ")", "[": "]", "{": "}"}
-
-
-class Item(NamedTuple):
-    """One number or point of an answer: its coordinates, as typed, and what it is called."""
-
-    at: tuple[float, ...]
-    texts: tuple[str, ...]
-    sort: str
-
-
-def items(text: str, reference: Reference) -> list[Item]:
-    """Return the items of an answer. Raises E0710 and others for what is no list of numbers."""
-    for written, meant in WRITTEN.items():
-        text = text.replace(written, meant)
-    text = WORDS.sub(r" \1 ", text).strip().rstrip(".")
-    text = re.sub(r"\(([^()|]*)\|([^()|]*)\)", r"(\1, \2)", text)        # HP(-1|2)
-    if NOTHING.fullmatch(text.strip()):
-        return []
-    found: list[Item] = []
-    leading = ""
-    for part in _parts(text, reference.problem.decimal_comma):
-        if re.search(r"=\s*0$", part) and not LABEL.match(part):       # f' = 3x^2 - 3 = 0
-            continue
-        sort, bare, before = _sort(part)
-        if before:
-            leading = sort
-        sort = (sort or leading) if reference.kind.solved == 1 else ""
-        if not bare:
-            if not sort:
-                raise _unclear(part)
-            continue
-        found += [_item(one, sort, reference) for one in _signed(bare)]
-    if not found:
-        raise _unclear(text)
-    return found
-
-
-def _parts(text: str, decimal_comma: bool) -> list[str]:
-    """Return the parts of a list, split where no bracket is open."""
-    text = LABEL.sub("", text)
-    bare = text.strip()
-    if bare[:1] == "{" and closed(bare, 0) == len(bare):
-        text = bare[1:-1]
-    text = re.sub(r"\b(?:and|or|und|oder|et|ou|y)\b", ";", text) if not re.search(
-        r"\by\b", text) else re.sub(r"\b(?:and|or|und|oder|et|ou)\b", ";", text)
-    found, depth, begin = [], 0, 0
-    for at, character in enumerate(text):
-        depth += (character in "([{") - (character in ")]}")
-        comma = character == "," and not (
-            decimal_comma and text[at - 1:at].isdigit() and text[at + 1:at + 2].isdigit())
-        if depth <= 0 and (character in ";\n" or comma):
-            found.append(text[begin:at])
-            begin = at + 1
-    found.append(text[begin:])
-    return [part.strip() for part in found if part.strip()]
-
-
-def _sort(part: str) -> tuple[str, str, bool]:
-    """Return what a part calls its number, the rest of it, and whether the name stands first."""
-    for sort, pattern in SORTS:
-        found = re.search(rf"(?<![a-z])(?:{pattern})(?![a-z])\.?", part, re.IGNORECASE)
-        if found is not None:
-            rest = _bare(part[:found.start()] + " " + part[found.end():])
-            if rest.startswith("- "):       # max - 1
-                raise _unclear(part)
-            return sort, rest, not re.search(r"\d", part[:found.start()])
-    return "", _bare(part), False
-
-
-def _bare(part: str) -> str:
-    """Return a part without words that say nothing, and without its label."""
-    part = FILLING.sub(" ", part).strip(" :.,—").rstrip("- ")
-    part = re.sub(r"\(\s*\)", "", part).strip(" :").rstrip("- ")
-    return LABEL.sub("", part).strip(" :")
-
-
-def _signed(text: str) -> list[str]:
-    """Return both meanings of a text with one ±."""
-    if text.count("±") > 1:
-        raise _unclear(text)
-    return [text.replace("±", "+"), text.replace("±", "-")] if "±" in text else [text]
-
-
-def _item(text: str, sort: str, reference: Reference) -> Item:
-    """Read one number or point."""
-    n = len(reference.wrt)
-    names = ProblemNames((), decimal_comma=reference.problem.decimal_comma, vector=True)
-    if re.search(r"(?<![<>])=|<|>|≤|≥|\binf|∞|[ℤ]|\\mathbb", text):
-        raise _unclear(text)
-    reading = read(text.lstrip("+ "), names)
-    formula = Formula()
-    nodes = flat(build(reading.code, formula, (), degrees=reference.problem.angle == "degree"))
-    letters = formula.leaves(nodes)
-    if letters:
-        raise error("E0711", f"`{letters[0]}` is no number: numbers are asked for",
-                    (0, len(text)), help="write each number")
-    values = [float(value) for value, _ in Values(formula, {}).of(nodes)]
-    texts = tuple(re.split(r"[,;]\s*", text.strip("()[]<> "))) if len(nodes) > 1 else (text,)
-    if n == 1 and len(values) == 2:     # a point of the graph
-        return Item(tuple(values), texts, sort)
-    if len(values) != n:
-        raise error("E0711", f"a {'number' if n == 1 else f'point with {n} coordinates'} is asked"
-                    f" for, not `{text}`", (0, len(text)), help="write x = 1, 2" if n == 1 else
-                    "write (1, 2), (3, 4)")
-    return Item(tuple(values), texts if len(texts) == len(values) else ("",) * len(values), sort)
-
-
-def _unclear(text: str) -> GradcliError:
-    return error("E0711", f"`{text.strip()[:40]}` is no list of numbers", (0, len(text)),
-                 help="write numbers with commas between them, such as x = 1, 2")
-
-
-# ---- words -------------------------------------------------------------------------------------
-
-MISSING = frozenset((
-    "dne", "doesnotexist", "doesn'texist", "doesntexist", "itdoesnotexist", "thelimitdoesnotexist",
-    "thederivativedoesnotexist", "f'(x)doesnotexist", "notdefined", "undefined", "∄",
-    "existiertnicht", "nichtdefiniert", "notexist", "n'existepas"))
-"""Ways to say that there is none: where a sheet lists one, all are right."""
-
-
-def judge_words(prepared: PreparedProblem, text: str, result: dict[str, Any]) -> None:
-    """Fill in the verdict on an answer in words: right if the sheet lists it, wrong if it is a
-    formula, and else for a person.
-    """
-    given = _folded(text)
-    listed = {_folded(word) for word in prepared.problem.words}
-    if given in listed or (given in MISSING and listed & MISSING):
-        result.update(verdict="correct", score=1.0, message="right", read_as=text.strip())
-        return
-    formula = Formula()
-    reading = read(text, prepared.reference.names)      # what cannot be read is for a person, too
-    letters = set(formula.leaves(flat(build(reading.code, formula, ()))))
-    if letters <= set(prepared.reference.wrt):
-        result.update(verdict="wrong", score=0.0, message="this is not the answer",
-                      read_as=reading.read_as, fingerprint=reading.read_as)
-    else:
-        _leave(result, "these words are not listed")
-
-
-def _folded(text: str) -> str:
-    """Return a text without blanks, signs around it and capitals."""
-    text = WORDS.sub(r"\1", text).replace("’", "'").casefold()
-    return "".join(text.split()).strip(".!,;:$\"'`()")
-
-
-# ---- the verdict -------------------------------------------------------------------------------
-
+COMMA = re.compile(r"(?<![\d.,])(\d+),(\d+)(?![\d.])")
+THOUSANDS = re.compile(r"(?<![\d.,])(\d{1,3}),(?=\d{3}(?!\d))")
+LISTED = re.compile(r"[;|\n]|,\s|\s(?:and|or|und|oder|et|ou)\s")
+"""What stands between numbers whose commas are decimal ones."""
+SLASH = re.compile(r"\(([^(),;/]*)/([^(),;/]*)\)")
+"""A point of two numbers, or a quotient."""
+BESIDE = re.compile(r"(?<=[\w)}])[ \t]+([-+])(?=[\w(√\\])")
 
 def judge_set(prepared: PreparedProblem, text: str, result: dict[str, Any]) -> None:
     """Fill in the verdict on a set. Raises what `items` raises."""
+    first, *others = _meanings(text, prepared.problem.decimal_comma)
+    unreadable, found = None, {"verdict": "unreadable", "score": 0.0}
+    try:
+        found = _judged(prepared, first[0])
+    except GradcliError as problem:
+        unreadable = problem
+    for other, sure in [] if found["verdict"] == "correct" else others:
+        try:
+            again = _judged(prepared, other)
+        except GradcliError:
+            continue
+        if again["verdict"] != "wrong" or (sure and again["score"] > found["score"]):
+            unreadable, found = None, again
+            if not sure:
+                _leave(found, f"this may mean {found['read_as']}")
+            break
+    if unreadable is not None:
+        raise unreadable
+    result.update(found)
+
+
+def _meanings(text: str, decimal_comma: bool) -> list[tuple[str, bool]]:
+    """Return the text as the sheet writes numbers, and in other ways; and of each whether the text
+    itself shows that it is written so.
+    """
+    decimal = COMMA.sub(r"\1.\2", text), LISTED.search(COMMA.sub("", text)) is not None
+    first, second = (decimal, (text, False)) if decimal_comma else ((text, False), decimal)
+    found = dict([first, second] if first[0] != second[0] else [first])
+    for other in (THOUSANDS.sub(r"\1", text), BESIDE.sub(r", \1", first[0]),
+                  SLASH.sub(r"(\1, \2)", first[0])):
+        found.setdefault(other, False)
+    return list(found.items())
+
+
+def _judged(prepared: PreparedProblem, text: str) -> dict[str, Any]:
+    """Return the verdict on one meaning of an answer."""
     reference = prepared.reference
-    kind = reference.kind
     given = items(text, reference)
-    result["read_as"] = "; ".join([_shown(item.at, item.sort) for item in given]) or "none"
+    result: dict[str, Any] = {
+        "read_as": "; ".join([_shown(item.at, item.sort) for item in given]) or "none"}
     solutions = wanted(reference)
     others = [one for one in reference.solutions or () if one not in solutions]
-    given = [item for item in given if item.sort != "neither" or not kind.sorted or not any(
-        _is_near(item, one, prepared) for one in others)]
-    found: dict[int, Item] = {}
-    extra: list[Item] = []
-    for item in given:
-        k = next((k for k, one in enumerate(solutions) if _is_near(item, one, prepared)), None)
-        if k is None:
-            extra.append(item)
-        elif found.setdefault(k, item).sort != item.sort and found[k].sort and item.sort:
-            _leave(result, f"{_shown(item.at, '')} is called two things")
-            return
+    if reference.kind.sorted:       # what is no extremum, and said to be none
+        given = [item for item in given if item.sort not in NO_EXTREMUM or not any(
+            _is_near(item, one, prepared) for one in others)]
+    places = [next((k for k, one in enumerate(solutions) if _is_near(item, one, prepared)), None)
+              for item in given]
+    extra = [item for item, k in zip(given, places, strict=True) if k is None]
+    found = {k: [item for item, place in zip(given, places, strict=True) if place == k]
+             for k in places if k is not None}
     total = len(solutions) + len(extra)
     result["points"] = {"usable": total, "agree": len(found), "disagree": total - len(found),
                         "undefined": 0}
-    if len(given) == len(extra) == 1 < len(given[0].at) > len(reference.wrt) and not (
-            given[0].sort) and _are([Item((value,), (text,), "") for value, text in zip(
-                *given[0][:2], strict=True)], kind.solved, prepared):
-        _leave(result, "the brackets may be those of a set or of one point")
-        return
-    unsure = [item for item in extra if _may_be(item, reference) and not any(
-        _is_near(item, one, prepared) for one in others)]
-    if unsure:
-        _leave(result, f"{_shown(unsure[0].at, '')} may be right, too: gradcli has not found it")
-        return
-    misnamed = [(item, solutions[k]) for k, item in found.items()
-                if item.sort and solutions[k].sort and item.sort != solutions[k].sort]
-    unknown = [item for k, item in found.items() if item.sort and not solutions[k].sort
-               and kind.solved == 1]
     missing = [one for k, one in enumerate(solutions) if k not in found]
-    if not missing and not extra and not misnamed:
-        if unknown:
-            _leave(result, f"whether {_shown(unknown[0].at, '')} is a {unknown[0].sort} is not"
-                   " known here")
-        elif kind.sorted and solutions and not all(item.sort for item in found.values()):
-            result.update(verdict="wrong", score=0.5, mistake="classification_missing", also=[],
-                          confidence="high")
-            _tell(result, "the points are right: say of each whether it is a maximum or a minimum")
-        else:
-            result.update(verdict="correct", score=1.0, message="right")
-        return
-    good = len(found) - len(misnamed)
-    result.update(verdict="wrong", score=good / max(total, 1))
-    mistake, said = _mistake(prepared, given, missing, extra, misnamed)
-    result.update(mistake=mistake, also=[], confidence="high")
-    _tell(result, said)
-    result["fingerprint"] = " ".join(sorted({
+    why = _doubt(prepared, given, extra, missing, others) or next(
+        (f"{_shown(same[0].at, '')} is called two things" for same in found.values()
+         if len({_said(item.sort) for item in same} - {"", "extremum"}) > 1), "")
+    if why:
+        _leave(result, why)
+        return result
+    called = {k: max([item.sort for item in same], key=SURE.index) for k, same in found.items()}
+    misnamed = [(found[k][0]._replace(sort=sort), solutions[k]) for k, sort in called.items()
+                if sort and solutions[k].sort and not _fits(sort, solutions[k].sort)]
+    if missing or extra or misnamed:
+        mistake, said = _mistake(prepared, given, missing, extra, misnamed)
+        result.update(verdict="wrong", score=(len(found) - len(misnamed)) / max(total, 1),
+                      mistake=mistake, also=[], confidence="high", fingerprint=_print(given))
+        _tell(result, said)
+    elif reference.kind.solved == 1 and any(
+            sort and not solutions[k].sort for k, sort in called.items()):
+        _leave(result, "what the points are called is not known here")
+    elif reference.kind.sorted and not all(called.values()):
+        result.update(verdict="wrong", score=0.5, mistake="classification_missing", also=[],
+                      confidence="high")
+        _tell(result, "the points are right: say of each whether it is a maximum or a minimum")
+    else:
+        result.update(verdict="correct", score=1.0, message="right")
+    return result
+
+
+def _said(sort: str) -> str:
+    return "neither" if sort in NO_EXTREMUM else sort
+
+
+def _fits(sort: str, right: str) -> bool:
+    return _said(sort) == right or (sort == "extremum" and right in ("max", "min"))
+
+
+def _print(given: list[Item]) -> str:
+    return " ".join(sorted({
         f"{','.join([f'{v:.5e}' for v in item.at])}{item.sort}" for item in given}))
+
+
+def _doubt(prepared: PreparedProblem, given: list[Item], extra: list[Item],
+           missing: list[Solution], others: list[Solution]) -> str:
+    """Return why a person decides about a set that is not the right one, or ""."""
+    reference = prepared.reference
+    n, solved = len(reference.wrt), reference.kind.solved
+    if len(given) == len(extra) == 1 < len(given[0].at) > n and not given[0].sort and _are(
+            [Item((value,), (text,), "") for value, text in zip(*given[0][:2], strict=True)],
+            solved, prepared):
+        return "the brackets may be those of a set or of one point"
+    for item in extra:
+        if any(_is_near(item, one, prepared) for one in others):
+            continue
+        shown = _shown(item.at, "")
+        if item.stated:
+            return f"the value at {_shown(item.at[:n], '')} may be a remark"
+        if item.sort in NO_EXTREMUM:
+            return f"{shown} is not asked for"
+        if _may_be(item, reference):
+            return f"{shown} may be right, too: gradcli has not found it"
+        if item.sort and n == len(item.at) == 1 and any(
+                _is_near(Item((one.at[0], item.at[0]), ("", item.texts[0]), ""), one, prepared)
+                for one in reference.solutions or ()):
+            return f"{shown} may be the value there"
+    if missing and not extra and all(_is_end(one.at, reference) for one in missing):
+        return f"{_shown(missing[0].at, '')} is an end of the range, which may not count"
+    return ""
+
+
+def _is_end(at: tuple[float, ...], reference: Reference) -> bool:
+    """Return whether a point is at an end of the range, which may be written with few digits."""
+    ends = reference.problem.domain
+    return any(abs(value - end) <= NEAR * (1 + abs(end)) + compare.half_unit(end)
+               for name, value in zip(reference.wrt, at, strict=True)
+               for end in ends.get(name, ()))
 
 
 def _may_be(item: Item, reference: Reference) -> bool:
     """Return whether an item may be a solution that was not found, or is an end of the range."""
-    if len(item.at) > len(reference.wrt):
-        return False
-    at = item.at
-    ends = reference.problem.domain
-    return is_solution(reference, at, reference.kind.solved) or (reference.kind.solved == 1 and any(
-        value in ends.get(name, ()) for name, value in zip(reference.wrt, at, strict=True)))
+    return len(item.at) == len(reference.wrt) and (
+        is_solution(reference, item.at, reference.kind.solved)
+        or (_is_end(item.at, reference) and (reference.kind.solved == 1 or _vanishes(
+            item.at, reference))))
+
+
+def _vanishes(at: tuple[float, ...], reference: Reference) -> bool:
+    """Return whether a number is a solution if the range goes on: 2π where it ends at 6.28."""
+    formula, (name,) = reference.formula, reference.wrt
+    order = reference.kind.solved
+    node = slope(formula, reference.functions[0], name, order) if order else reference.functions[0]
+    (value, beside), = Values(formula, {name: np.array([at[0], at[0] + 1e-3])}).plain([node])
+    return bool(abs(value) <= NEAR * (1 + abs(beside)))
 
 
 def _tell(result: dict[str, Any], said: str) -> None:
@@ -278,7 +192,7 @@ def _is_near(item: Item, one: Solution, prepared: PreparedProblem) -> bool:
     wanted = list(one.at)
     if len(item.at) > len(wanted):
         reference = prepared.reference
-        (value,) = Values(reference.formula, {reference.wrt[0]: one.at[0]}).plain(
+        (value,) = Values(reference.formula, dict(zip(reference.wrt, one.at, strict=True))).plain(
             reference.functions)
         wanted.append(float(value))
     return all(abs(typed - right) <= NEAR * (1 + abs(right)) + compare.allowed(
@@ -331,7 +245,11 @@ def _are(given: list[Item], order: int, prepared: PreparedProblem) -> bool:
     return bool(found) and all(map(any, pairs)) and all(map(any, zip(*pairs, strict=True)))
 
 
-NAMES = {"max": "maximum", "min": "minimum", "neither": "point that is neither"}
+NAMES = {"max": "maximum", "min": "minimum", "neither": "point that is neither",
+         "inflection": "point of inflection", "extremum": "maximum or minimum"}
+NO_EXTREMUM = "neither", "inflection"
+SURE = "", "extremum", "inflection", "neither", "min", "max"
+"""What a point is called, the more definite last."""
 
 
 def _shown(at: tuple[float, ...], sort: str) -> str:

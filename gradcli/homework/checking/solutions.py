@@ -115,7 +115,8 @@ def _single(reference: Reference, order: int) -> list[Solution]:
     zero = at(grid, node)[0] == 0
     zero[1:-1] &= ~(zero[:-2] | zero[2:])       # beside each other, they are too small for a float
     candidates = np.concatenate([_crossings(at, node, grid), grid[zero], places])
-    candidates = np.concatenate([_snapped(candidates), candidates])
+    candidates = np.concatenate([_snapped(candidates), candidates,
+                                 reference.problem.domain.get(name, ())])
     found: list[float] = []
     for x in candidates[(candidates >= low) & (candidates <= high)].tolist():
         if all(abs(x - other) > SAME * (1 + abs(x)) for other in found) and _holds(
