@@ -6,6 +6,7 @@ both look at it once and keep what they saw.
 
 from __future__ import annotations
 
+import faulthandler
 import functools
 import gc
 import inspect
@@ -19,6 +20,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 import pytest
@@ -81,6 +83,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     if SEED is not None and config.option.hypothesis_seed is None:
         config.option.hypothesis_seed = SEED
+    config.pluginmanager.register(Watch())
     if (config.option.fast or config.option.update_slow) and config.option.cases is None:
         config.option.cases = 3
 
@@ -122,6 +125,33 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 def pytest_report_header() -> str:
     return f"generated tests: GRADCLI_SEED={SEED}" if SEED else "generated tests: the fixed seeds"
+
+
+HANGS, AGAIN = 300, 10     # seconds
+
+
+class Watch:
+    """A test that hangs says where, and ends its process: continuous integration goes on.
+
+    The time starts anew every few seconds, not for each test as pytest's own limit: the thread that
+    waits takes a millisecond to end, and there are 20,000 tests.
+    """
+
+    def __init__(self) -> None:
+        self.errors = os.dup(2)     # what pytest catches is not seen
+        self.since = -float("inf")
+
+    def pytest_runtest_setup(self) -> None:
+        if monotonic() - self.since > AGAIN:
+            self.since = monotonic()
+            faulthandler.dump_traceback_later(HANGS + AGAIN, exit=True, file=self.errors)
+
+    def pytest_enter_pdb(self) -> None:
+        self.pytest_sessionfinish()
+        self.since = float("inf")
+
+    def pytest_sessionfinish(self) -> None:
+        faulthandler.cancel_dump_traceback_later()
 
 
 @pytest.hookimpl(tryfirst=True)

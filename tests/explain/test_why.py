@@ -514,7 +514,8 @@ def test_nothing_is_wider_than_the_terminal(
         assert cell_len(line) <= 80, line
         assert line.isprintable()
     assert bare(out) == on_terminal([*arguments, "--color=never"], encoding, COLUMNS="80")[1]
-    assert on_terminal(arguments, encoding, COLUMNS="20")[0] == 0
+    if encoding == "ascii":
+        assert on_terminal(arguments, encoding, COLUMNS="20")[0] == 0
 
 
 def test_a_real_terminal(home: dict[str, str | None], file: Callable[[str], Path]) -> None:

@@ -29,6 +29,7 @@ UNPRINTED = """
     test_calculus_commands::test_other_commands_load_none_of_this
     test_calculus_commands::test_series_are_derivatives_of_derivatives
     test_calculus_commands::test_several_variables_to_any_order
+    test_calculus_commands::test_the_option_loads_what_verifies_and_no_more
     test_derive::test_a_long_sum_takes_time_in_proportion
     test_derive::test_first_derivatives_of_a_corpus_evaluate_to_the_reference
     test_derive::test_formulas_of_the_samples_evaluate_to_the_gradient
@@ -40,8 +41,12 @@ UNPRINTED = """
     test_homework_samples::test_each_mistake_has_an_example
     test_homework_samples::test_status_of_a_run
     test_homework_samples::test_verdicts_do_not_depend_on_the_points
+    test_readme::test_command_without_output_works
+    test_run::test_a_closed_pipe_ends_quietly
     test_run::test_a_progress_bar_is_gone_before_an_error
+    test_run::test_a_progress_bar_leaves_nothing_behind
     test_seeds::test_digits_are_learnt
+    test_seeds::test_optimizer_goes_the_way_of_keras
     test_steps::test_adjoints_are_the_gradients
     test_steps::test_every_elementwise_rule_has_a_name
     test_steps::test_every_operation_has_steps
@@ -92,6 +97,7 @@ DEPENDENCIES = {
 # derivatives, sums of our own rules, what is written of each row; what is about lengths, and about
 # where a curve has its kinks and poles.
 MATHEMATICS = """
+    test_blocks_syntax::test_a_slip_is_read_or_explained
     test_blocks_syntax::test_long_blocks_take_linear_time
     test_cluster::test_a_worker_that_is_killed_loses_nothing
     test_derive::test_a_long_sum_takes_time_in_proportion
@@ -102,6 +108,9 @@ MATHEMATICS = """
     test_graph::test_a_loop_is_one_node_for_each_place
     test_homework_cluster::test_whoever_checks_the_file_is_the_same
     test_homework_executors::test_an_item_that_takes_too_long
+    test_homework_pages::test_a_page_of_a_student_opens_in_a_browser
+    test_homework_pages::test_a_report_opens_in_a_browser_and_prints_on_a4
+    test_homework_submissions::test_a_pattern_that_takes_hours
     test_hw_cli::test_an_interrupted_run_is_continued
     test_memory::test_a_long_loop_in_a_file_in_flat_memory
     test_memory::test_loops_of_every_kind_in_flat_memory
@@ -132,11 +141,13 @@ MATHEMATICS = """
     test_prepared::test_random_programs_over_arrays
     test_reading::test_reading_of_the_table
     test_reading::test_what_is_written_is_read_the_same_by_all
+    test_readme::test_command_without_output_works
     test_steps::test_adjoints_are_the_gradients
     test_steps::test_every_elementwise_rule_has_a_name
     test_steps::test_every_operation_has_steps
     test_steps::test_latex_of_every_row_is_balanced
     test_steps::test_long_traces_are_quick
+    test_streams::test_a_sum_of_100_000_terms
     test_why::test_nothing_is_wider_than_the_terminal
 """.split()
 
