@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 from asked import USUAL, gradients, loaded, ok
+from conftest import folded
 from readers import compared
 from transcripts import in_process
 
@@ -86,6 +87,7 @@ OF_FILES = {"write"}
 OF_CLUSTERS = {"scheduler"}
 
 
+@folded
 @pytest.mark.parametrize(("arguments", "shown"), [
     pytest.param(*effect, id=f"{name}{k}") for name, effects in EFFECTS.items()
     for k, effect in enumerate(effects)])

@@ -38,6 +38,7 @@ def test_there_is_a_page_for_each_command() -> None:
         f"gradcli-{command.replace(' ', '-')}.1" for command in COMMANDS}
 
 
+@folded
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_option_is_in_the_page(command: str) -> None:
     page = plain(PAGES[f"gradcli-{command.replace(' ', '-')}.1"])
@@ -59,6 +60,7 @@ def test_every_option_is_in_the_page(command: str) -> None:
     assert row.summary in page
 
 
+@folded
 @pytest.mark.parametrize("name", PAGES)
 def test_pages_are_roff(name: str) -> None:
     page = PAGES[name]
@@ -111,6 +113,7 @@ def test_the_pages_are_written(tmp_path: Path) -> None:
 # --- help -------------------------------------------------------------------------------------
 
 
+@folded
 @pytest.mark.parametrize("command", [*COMMANDS, "", "hw"])
 def test_help_shows_every_example(command: str) -> None:
     status, out, err = in_process([*command.split(), "--help"])

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from asked import SCHEMAS
+from conftest import folded
 from transcripts import in_process
 
 from gradcli.cli import options
@@ -35,6 +36,7 @@ def test_each_row_has_its_place_and_is_found_by_name() -> None:
     assert find("gradient") is None
 
 
+@folded
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_row_is_whole(name: str) -> None:
     row = find(name)
@@ -59,6 +61,7 @@ def test_a_question_takes_the_options_of_its_row(name: str) -> None:
     assert name in (*PAGES, "verify")
 
 
+@folded
 @pytest.mark.parametrize("name", COMMANDS)
 def test_help_has_a_panel_for_each_kind_of_option(name: str) -> None:
     """Each option stands in its own, in the order of the row."""
@@ -87,6 +90,7 @@ PANELS = {
     "Limits": "jobs scheduler max_steps max_memory timeout seed"}
 
 
+@folded
 @pytest.mark.parametrize("name", COMMANDS)
 def test_options_of_all_commands_have_the_panel_of_their_kind(name: str) -> None:
     panels = {one.name: one.panel for one in find(name).options}

@@ -8,6 +8,7 @@ from typing import Any
 import mpmath as mp
 import numpy as np
 import pytest
+from conftest import folded
 from draws import drawn
 from folders import DATA
 from programs import Draw, Form, Grammar
@@ -29,6 +30,7 @@ FUNCTIONS = sorted({function for function, _ in PAIRS})
 # --- answers on functions whose derivatives underflow at some of the points ---------------------
 
 
+@folded
 @pytest.mark.parametrize("function", FUNCTIONS)
 def test_right_answers_that_underflow_are_right(function: str) -> None:
     for seed in range(4):

@@ -10,6 +10,7 @@ import random
 from typing import Any
 
 import pytest
+from conftest import folded
 
 from gradcli.base.errors import GradcliError
 from gradcli.explain.missing.scene import Scene
@@ -136,6 +137,7 @@ CAUSES: list[tuple[str, str, list[tuple[str, str, str | None, bool | None]]]] = 
 ]
 
 
+@folded
 @pytest.mark.parametrize(("text", "wrt", "expected"), CAUSES, ids=[c[0] for c in CAUSES])
 def test_causes(text: str, wrt: str, expected: list[tuple[str, str, str | None, bool | None]]
                 ) -> None:
@@ -171,6 +173,7 @@ def with_fixes(text: str, wrt: str) -> str:
     return text
 
 
+@folded
 @pytest.mark.parametrize("text", [c[0] for c in CAUSES if any(w is not None for *_, w in c[2])])
 def test_fix_works_is_the_truth(text: str) -> None:
     wrt = next(c[1] for c in CAUSES if c[0] == text)

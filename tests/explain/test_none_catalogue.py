@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from conftest import folded
 from folders import ROOT
 from transcripts import blocks, header_commands, in_process, on_terminal, steps
 
@@ -177,6 +178,7 @@ def test_the_samples_are_all_codes() -> None:
     assert {code for code, row in ROWS.items() if row.error} == set(ERRORS)
 
 
+@folded
 @pytest.mark.parametrize("code", ROWS)
 def test_a_sample_is_short_and_says_what_was_wanted(code: str) -> None:
     wish, command, *lines = program(code).read_text(encoding="utf-8").splitlines()
@@ -187,6 +189,7 @@ def test_a_sample_is_short_and_says_what_was_wanted(code: str) -> None:
     assert "#" not in "".join(lines)
 
 
+@folded
 @pytest.mark.parametrize("code", [*CAUSES, *ERRORS])
 def test_the_table_names_the_places_of_the_texts(code: str) -> None:
     where, text = CAUSES[code][:2] if code in CAUSES else ERRORS[code][1:3]
@@ -199,6 +202,7 @@ def test_the_table_names_the_places_of_the_texts(code: str) -> None:
 # --- what is said -----------------------------------------------------------------------------
 
 
+@folded
 @pytest.mark.parametrize("code", CAUSES)
 def test_cause_place_and_fix(code: str) -> None:
     expected = CAUSES[code]

@@ -18,6 +18,7 @@ import mpmath
 import numpy as np
 import pytest
 from asked import loaded
+from conftest import folded
 from folders import ROOT
 from transcripts import header_commands, in_process
 
@@ -459,6 +460,7 @@ def test_class_place_and_gradient(name: str) -> None:
     assert case.program.splitlines()[note["line"] - 1][note["column"] - 1:].startswith(case.text)
 
 
+@folded
 @pytest.mark.parametrize("name", [name for name, case in CASES.items() if case.new])
 def test_the_rewrite_keeps_the_value_and_mends_the_gradient(name: str) -> None:
     case = CASES[name]

@@ -19,6 +19,7 @@ from typing import Any
 import jsonschema
 import pytest
 from asked import SCHEMAS, gradients, loaded, valid
+from conftest import folded
 from folders import DATA, ROOT
 from loaded import command, loaded_by
 from rich.cells import cell_len
@@ -296,6 +297,7 @@ def test_a_custom_rule_that_returns_none_is_closed() -> None:
     assert gain["path"][-1]["recorded"] is False
 
 
+@folded
 @pytest.mark.parametrize("path", EXPLAINED, ids=lambda path: path.stem)
 def test_where_a_gradient_is_none_the_way_is_closed_and_where_it_is_not_it_is_open(
         path: Path) -> None:

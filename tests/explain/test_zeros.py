@@ -12,6 +12,7 @@ import sys
 from typing import Any
 
 import pytest
+from conftest import folded
 from folders import ROOT
 from transcripts import in_process
 
@@ -103,6 +104,7 @@ SILENT = ["(x - 2)^2", "(x - 2)*(x - 2)", "cos(x - 2)", "cosh(x - 2)", "hypot(x 
           "sech(x - 2)", "abs(x - 2)", "relu(x - 2)", "max(2, x)", "clip(x - 2, -1, 1)^2"]
 
 
+@folded
 @pytest.mark.parametrize(("text", "expected"), [*FLAT, *DEAD, *CANCELLED])
 def test_a_zero_of_a_scalar(text: str, expected: list[Told]) -> None:
     found = ask(text, "x", at={"x": 2.0})["sources"][0]

@@ -9,6 +9,7 @@ import mpmath
 import numpy as np
 import pytest
 import references
+from conftest import folded
 from mpmath import mp
 
 from gradcli.formulas.nodes import Formula, Node, Tangents, template
@@ -32,6 +33,7 @@ def test_most_rows_are_checked() -> None:
     assert len(ROWS) > 80
 
 
+@folded
 @pytest.mark.parametrize("name", ROWS)
 def test_tangents_agree_with_mpmath_to_second_order(name: str) -> None:
     """One tangent in each direction, and the tangents of these."""

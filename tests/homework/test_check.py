@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 import pytest
+from conftest import folded
 
 from gradcli.base.errors import GradcliError
 from gradcli.homework.check import check as checked
@@ -46,6 +47,7 @@ WRONG = (
     ("x^2 + |x - 90|", "2x - 1"))
 
 
+@folded
 @pytest.mark.parametrize(("function", "answer"), RIGHT)
 def test_right_answers_are_right_whatever_the_seed(function: str, answer: str) -> None:
     for seed in range(4):
@@ -115,6 +117,7 @@ OTHER_KINDS = (
      "correct"))
 
 
+@folded
 @pytest.mark.parametrize(("fields", "answer", "expected"), OTHER_KINDS)
 def test_every_kind_of_problem(fields: dict[str, Any], answer: str, expected: str) -> None:
     found = checked(prepare(from_fields(fields)), answer)
@@ -237,6 +240,7 @@ KINDS: dict[str, tuple[dict[str, Any], set[str]]] = {     # and the fields that 
     "words": ({"function": "x^3 - x", "words": "none"}, set())}
 
 
+@folded
 @pytest.mark.parametrize("kind", KINDS)
 def test_fields_that_a_kind_has_not_are_refused(kind: str) -> None:
     from gradcli.homework.checking.kinds import KINDS as ALL
@@ -261,6 +265,7 @@ SIDES = {"right": ("2x cos(x^2)", "x cos(x^2) + x cos(x^2)", "(2x)cos(x^2)"),
          "step": ("d/dx sin(x^2)", "(sin(x^2))'", "cos(u) u'", "cos(u) 2x", "dy/dx", "y'")}
 
 
+@folded
 @pytest.mark.parametrize(("order", "expected"), [
     ("right right", "correct"), ("step right right", "correct"), ("right right right", "correct"),
     ("step right", "correct"), ("step step right", "correct"), ("step wrong right", "undecided"),
@@ -356,6 +361,7 @@ def test_a_point_of_a_curve_has_both_coordinates() -> None:
     assert caught.value.code == "E0702"
 
 
+@folded
 @pytest.mark.parametrize(("fields", "answer", "right"), [
     ({"function": "x^2", "accept": ["5"]}, "5", True),
     ({"function": "x^2", "accept": ["5"]}, "10/2", True),

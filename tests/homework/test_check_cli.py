@@ -109,6 +109,7 @@ def test_kinds_are_those_of_the_library() -> None:
 
 # --- one answer -------------------------------------------------------------------------------
 
+@folded
 @pytest.mark.parametrize(("expected", "arguments"), [
     (0, ["x^2 sin x", "2x sin x + x^2 cos x"]), (0, ["x", "1"]), (0, ["--help"]), (0, ["-h"]),
     (0, ["x^2", "2x", "--wrt=x"]), (0, ["--wrt", "x", "x^2", "--", "2x"]),
@@ -393,6 +394,7 @@ BAD: list[tuple[str | bytes, str, str]] = [
 ]
 
 
+@folded
 @pytest.mark.parametrize(("text", "code", "words"), BAD, ids=[f"{k}" for k in range(len(BAD))])
 def test_a_bad_line_is_an_error_of_that_line(text: str | bytes, code: str, words: str) -> None:
     data = text.encode() if isinstance(text, str) else text

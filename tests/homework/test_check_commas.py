@@ -6,6 +6,7 @@ The right answers are whole and decimal numbers that can be seen in the function
 from __future__ import annotations
 
 import pytest
+from conftest import folded
 from test_check import check
 
 
@@ -13,6 +14,7 @@ def asked(function: str, answer: str, **fields: object) -> dict[str, object]:
     return check(function, answer, decimal_comma=True, **fields)
 
 
+@folded
 @pytest.mark.parametrize("form", ["({})", "[{}]", "{}", "<{}>", "grad f = ({})"])
 @pytest.mark.parametrize("slopes", [(1, 2), (10, 20), (0, 5), (1, 2, 3), (4, 0, 7), (1, 2, 3, 4)])
 def test_a_list_of_whole_numbers_needs_no_blanks(form: str, slopes: tuple[int, ...]) -> None:

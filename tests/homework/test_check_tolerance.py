@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
+from conftest import folded
 from draws import drawn
 from test_check import check
 
@@ -235,6 +236,7 @@ def test_lint_says_where_a_tolerance_does_nothing() -> None:
     assert not lint(parse(text, "sheet.toml"))[0]["problems"][0]["warnings"]
 
 
+@folded
 @pytest.mark.parametrize("sign", ["*", " x ", "x", "X", "×", "·", r"\times ", r" \cdot "])
 @pytest.mark.parametrize("power", ["^-1", "^(-1)", "^{-1}", "**-1", "⁻¹"])
 def test_powers_of_ten_in_any_notation(sign: str, power: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from conftest import folded
 from draws import drawn
 from test_check import check
 
@@ -63,6 +64,7 @@ def test_what_is_no_mixed_number(function: str, answer: str) -> None:
 # ---- words -------------------------------------------------------------------------------------
 
 
+@folded
 @pytest.mark.parametrize("word", sorted(OTHER_SYSTEMS))
 def test_functions_of_other_systems_are_told_what_to_write(word: str) -> None:
     for text in (f"{word}(x)", f"x^2 + 3{word}(x, 3)", f"x{word}(2x)"):

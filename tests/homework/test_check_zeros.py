@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 
 import pytest
+from conftest import folded
 from test_check import check
 from transcripts import in_process
 
@@ -90,6 +91,7 @@ def test_lint_counts_the_points_where_answers_can_be_told() -> None:
     assert "at none of the points" not in warned["1^x"]
 
 
+@folded
 @pytest.mark.parametrize("kind", ["value", "tangent"])
 @pytest.mark.parametrize(("function", "at", "corner"), [
     ("|x|", 0, True), ("|x - 3|", 3, True), ("|x|", 2, False), ("max(x, 2)", 2, True),

@@ -15,6 +15,7 @@ from zipfile import ZipFile
 import pytest
 from asked import valid
 from browsers import A4, browse, printed, width
+from conftest import folded
 from folders import ROOT
 from homework_made import CHAIN, HOSTILE, SHEET, answer, some
 from hypothesis import given
@@ -163,6 +164,7 @@ def test_any_text_stays_text(text: str) -> None:
 # --- a student ------
 
 
+@folded
 @pytest.mark.parametrize("text", [*HOSTILE, "</style><b>", "</dd><script>a()</script>", "<!--"])
 def test_feedback_stays_text(text: str) -> None:
     students, results = hostile(text)

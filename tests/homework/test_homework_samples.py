@@ -232,6 +232,7 @@ def test_kinds_of_the_page(kind: str, example: str) -> None:
     assert f"--kind {kind}" in example or "--kind" not in example
 
 
+@folded
 @pytest.mark.parametrize(("typed", "read_as"), [
     (code(typed), code(read_as)) for typed, read_as in table("What students may write")])
 def test_what_students_may_write(typed: str, read_as: str) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import folded
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -85,6 +86,7 @@ def test_answers_as_students_write_them() -> None:
     assert parsed.notes == []
 
 
+@folded
 @pytest.mark.parametrize(("text", "expected"), [
     ("1a:2x", {"1a": "2x"}), ("1a=2x", {"1a": "2x"}), ("1A : 2x", {"1a": "2x"}),
     ("(1a) 2x", {"1a": "2x"}), ("(1a): 2x", {"1a": "2x"}), ("1a): 2x", {"1a": "2x"}),

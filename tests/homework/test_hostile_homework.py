@@ -37,6 +37,7 @@ from xml.etree import ElementTree
 
 import pytest
 from alarms import alarm
+from conftest import folded
 from terminals import bare, on_terminal
 from transcripts import in_process
 
@@ -179,6 +180,7 @@ def test_splitting(answer: str) -> None:
     assert len(verdict_of(answer)["alternatives"]) <= 16
 
 
+@folded
 @pytest.mark.parametrize("answer", [
     "y = x*x; y*y", "x = x*x\nx = x*x\nx", "for i in range(9): x", "while 1: x",
     "x if x > 0 else 2x", "def f(x): return 2*x", "lambda x: 2*x", "let y = 2x in y",

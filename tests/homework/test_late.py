@@ -6,6 +6,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from conftest import folded
 from folders import ROOT
 
 from gradcli.base.errors import GradcliError, Source
@@ -47,6 +48,7 @@ def answered(found: Submissions) -> dict[str, list[str]]:
 
 # --- times --------------------------------------------------------------------------------------
 
+@folded
 @pytest.mark.parametrize("line", TIMES)
 def test_times_as_they_are_written(line: str) -> None:
     text, *expected = line.split("\t")

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import folded
 from folders import DATA
 from homework_layouts import measured
 from hypothesis import given
@@ -40,6 +41,7 @@ def written(layout: dict[str, Any], answers: list[str]) -> str:
     return text
 
 
+@folded
 @pytest.mark.parametrize("answers", ANSWERS, ids=str)
 @pytest.mark.parametrize("layout", LAYOUTS, ids=lambda layout: layout["name"])
 def test_answers_in_any_layout(layout: dict[str, Any], answers: list[str]) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import openpyxl
 import pytest
+from conftest import folded
 from folders import ROOT
 from transcripts import in_process
 
@@ -93,6 +94,7 @@ def test_a_roster_of_gradescope() -> None:
     assert [(s.id, s.name, s.email) for s in found.students] == [("710", "Ann Lee", "ann@x.edu")]
 
 
+@folded
 @pytest.mark.parametrize("line", NAMES)
 def test_names_however_they_are_written(line: str) -> None:
     """A name of a roster, as last and first, or whole; and others, whom it means or does not."""

@@ -37,6 +37,7 @@ BRACKETS = (("{} x", "{}(x)"), ("{} 2x + 1", "{}(2x) + 1"), ("3x {} x", "3x {}(x
             ("2 {} x sin x", "2 {}(x) sin(x)"), ("x {} sqrt x", "x {}(sqrt(x))"))
 
 
+@folded
 @pytest.mark.parametrize("word", sorted({*BARE, "sin"}))
 def test_a_function_without_brackets_takes_what_follows(word: str) -> None:
     for short, bracketed in BRACKETS:
@@ -55,6 +56,7 @@ def test_what_needs_no_brackets() -> None:
                 "gamma", "psi", "chi")), word
 
 
+@folded
 @pytest.mark.parametrize("word", sorted(BARE))
 def test_letters_that_are_declared_are_a_product(word: str) -> None:
     """But for the functions of school in them."""
@@ -73,6 +75,7 @@ def test_special_functions_in_sheets(function: str, answer: str, right: bool) ->
     assert (check(function, answer, wrt="x")["verdict"] == "correct") == right
 
 
+@folded
 @pytest.mark.parametrize("word", sorted(BARE))
 def test_no_word_makes_an_answer_right(word: str) -> None:
     assert check("x^2", f"2x + {word} x", wrt="x")["verdict"] != "correct"

@@ -115,6 +115,7 @@ def test_axes_of_every_operation() -> None:
     assert tried > 40
 
 
+@folded
 @pytest.mark.parametrize(("line", "code"), [
     ("y = f(x, 2, «x, 3»)", "E0207"), ("y = f(x, «c»=2)", "E0207"), ("y = f(x, «a»=2)", "E0207"),
     ("y = grad(x^2, [x, «3»])", "E0310"), ("y = A[0, «2»]", "E0305"), ("y = A[«-3», 1]", "E0305"),

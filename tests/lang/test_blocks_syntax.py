@@ -268,6 +268,7 @@ def emitted(text: str) -> str:
     return "; ".join(listing(one(text).code))
 
 
+@folded
 @pytest.mark.parametrize(("text", "expected"), [
     ("if c: y = 1", "LOAD c; JUMP_IF_FALSE 2; PUSH 1; BIND y"),
     ("if c:\n  y = 1\nelse:\n  x",
@@ -715,6 +716,7 @@ def test_error(text: str, code: str, line: int, place: str, message: str, help_:
     assert help_ is None or help_ in (found.help or "")
 
 
+@folded
 @pytest.mark.parametrize(("text", "expected"), [
     # the head of a block: its lines are read all the same
     ("for i in range(3)\n  y = i^\n  z = 1\nw = 1/2x", [("E0112", 1), ("E0102", 2), ("E0104", 4)]),

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import folded
 from draws import drawn
 from lark import Lark
 from stock_lark import stock, stock_reductions
@@ -321,6 +322,7 @@ def test_whatever_is_not_accepted_is_explained() -> None:
             assert {d.code for d in error.diagnostics} <= refused, text
 
 
+@folded
 @pytest.mark.parametrize("rest", ["1", "", "x", ")", "'"])
 @pytest.mark.parametrize("start", ["(", "[", "{", "((", "f(", "x^(", "var x = (", "a, (", '"'])
 def test_truncated_texts_are_explained(start: str, rest: str) -> None:

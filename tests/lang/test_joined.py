@@ -67,6 +67,7 @@ def mended(text: str, argv: tuple[str, ...]) -> str:
     return text
 
 
+@folded
 @pytest.mark.parametrize("command", ["derive", "eval"])
 @pytest.mark.parametrize(("slip", "meant"), SLIPS)
 def test_what_is_suggested_is_what_was_meant(command: str, slip: str, meant: str) -> None:

@@ -90,6 +90,7 @@ def test_a_coefficient_with_two_readings_is_refused(text: str) -> None:
     assert code(text, **{n: 1.0 for n in "xy" if n in text}) == "E0104"
 
 
+@folded
 @pytest.mark.parametrize(("text", "expected"), [
     ("1 < 2", True), ("1 <= 1", True), ("1 ≤ 0", False), ("1 ≥ 1", True), ("1 ≠ 1", False),
     ("1 == 1", True), ("1 != 1", False), ("2 > 3", False), ("not 2 > 3", True), ("not true", False),
@@ -112,6 +113,7 @@ def test_plain_values(text: str, expected: Any) -> None:
 
 # --- names --------------------------------------------------------------------------------------
 
+@folded
 @pytest.mark.parametrize(("text", "at", "expected", "gradient"), [
     ("x*y + y", AT, 1.25, {"x": 0.5, "y": 2.5}),
     ("var x = 3.0\nx^2", {}, 9.0, {"x": 6.0}),
@@ -167,6 +169,7 @@ def test_a_value_for_a_computed_name_is_not_ignored() -> None:
     assert code("y = x*2\ny^2", x=1.0, y=10.0) == "E0204"
 
 
+@folded
 @pytest.mark.parametrize(("text", "expected"), [
     ("x = x + 1", "E0202"), ("y = z\nz = 3", "E0202"), ("input q\nq", "E0203"), ("q + 1", "E0203"),
     ("a, b = [1, 2, 3]", "E0307"), ("a, b = 3\na", "E0307"), ("sinn(1)", "E0201"),
@@ -269,6 +272,7 @@ def test_a_condition_has_one_answer() -> None:
 
 # --- lists, dictionaries, indices ---------------------------------------------------------------
 
+@folded
 @pytest.mark.parametrize(("text", "at", "expected", "gradient"), [
     ("A = [[1, 2], [3, 4]]\nA[0]*x", {"x": 2.0}, [2.0, 4.0], {"x": 3.0}),
     ("A = [[1, 2], [3, 4]]\nA[:, 1]*x", {"x": 2.0}, [4.0, 8.0], {"x": 6.0}),

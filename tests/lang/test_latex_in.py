@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from asked import gradients, loaded, ok
 from commands import run
+from conftest import folded
 from folders import ROOT
 from mpmath import mp, mpf
 from transcripts import in_process
@@ -80,6 +81,7 @@ CASES: list[tuple[str, Callable[..., Any], dict[str, float]]] = [
 ]
 
 
+@folded
 @pytest.mark.parametrize(("text", "function", "at"), CASES, ids=[text for text, _, _ in CASES])
 def test_values_and_gradients(text: str, function: Callable[..., Any], at: dict[str, float]
                               ) -> None:
@@ -167,6 +169,7 @@ def test_the_source_knows_both_texts() -> None:
     assert found.position(found.text.index("sin")) == (2, 1)
 
 
+@folded
 @pytest.mark.parametrize("text", [
     "\\", "{", "}", "^", "_", "&", r"\frac", r"\frac{}{}", "x^^2", "\\begin{pmatrix}", "=", "x=",
     r"\left(", "\x00", r"\\\\", "$", "$$", r"\begin{align}", "x_{", r"\sqrt[", "|", "||", r"\text{",

@@ -13,6 +13,7 @@ from pathlib import Path
 import mpmath
 import pytest
 from asked import run_text
+from conftest import folded
 from transcripts import in_process
 
 from gradcli import loads
@@ -157,6 +158,7 @@ def test_a_variable_keeps_what_was_recorded() -> None:
     assert printed(text) == ["6 9 10"]
 
 
+@folded
 @pytest.mark.parametrize(("text", "code", "line"), [
     ("var x = 3\nx.assign([1, 2])", "E0301", 2), ("var x = [1, 2]\nx.assign(3)", "E0301", 2),
     ("var x = [1, 2]\nx.assign_add([1, 2, 3])", "E0301", 2),
@@ -266,6 +268,7 @@ X = "var x = 2.0\n"
 TAPE = X + "tape t:\n    y = x^2\n"
 
 
+@folded
 @pytest.mark.parametrize(("text", "code", "line"), [
     (TAPE + "t.gradient(y, x)\nt.gradient(y, x)", "E0501", 5), (TAPE + "grad(y, x)", "E0502", 4),
     (TAPE + "t.reset()", "E0504", 4), (TAPE + "stop_recording t:\n    z = y", "E0504", 4),
@@ -400,6 +403,7 @@ def test_custom_gradients_refused(text: str, code: str, line: int) -> None:
 
 # --- statements that are calls --------------------------------------------------------------------
 
+@folded
 @pytest.mark.parametrize(("text", "code", "line"), [
     ("for k in 3: pass", "E0317", 1), ("for k in \"abc\": pass", "E0317", 1),
     ("for k in none: pass", "E0317", 1), ("zip([1], 2)", "E0317", 1),
@@ -427,6 +431,7 @@ def test_statements_refused(text: str, code: str, line: int) -> None:
     assert failure(text)[:2] == (code, line)
 
 
+@folded
 @pytest.mark.parametrize(("expectation", "holds"), [
     ("none == none", True), ("none != 1", True), ("[1, 2] == none", False), ("nan == nan", True),
     ("nan != nan", False), ("nan ~= nan", True), ("inf ~= inf", True), ("1 ~= inf", False),

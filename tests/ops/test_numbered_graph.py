@@ -7,6 +7,7 @@ from __future__ import annotations
 import random
 
 import pytest
+from conftest import folded
 
 import gradcli
 from gradcli.engine.record.record import IDS, OUT, ancestry, descendants, leading
@@ -31,6 +32,7 @@ def spelled(graph: Graph, k: int, once: frozenset[int]) -> list[int]:
     return found
 
 
+@folded
 @pytest.mark.parametrize("seed", range(40))
 def test_walks_find_what_following_every_way_finds(seed: int) -> None:
     graph = drawn(seed)
@@ -46,6 +48,7 @@ def test_walks_find_what_following_every_way_finds(seed: int) -> None:
         k for k in range(15) if 0 in graph.needed([k])}
 
 
+@folded
 @pytest.mark.parametrize("seed", range(40))
 def test_uses_count_places_in_texts_and_what_is_written_once_counts_its_operands_once(
         seed: int) -> None:

@@ -795,6 +795,7 @@ STEP_CASES = [pytest.param(name, *rest, id=f"{name}-{k}") for name, cases in ARR
               for k, rest in enumerate(cases)]
 
 
+@folded
 @pytest.mark.parametrize(("name", "arguments", "want", "attributes"), STEP_CASES)
 def test_steps_have_a_value_and_no_derivative(name: str, arguments: tuple[Any, ...], want: Any,
                                               attributes: dict[str, Any]) -> None:
@@ -873,6 +874,7 @@ def test_leading_batch_axes_are_left_alone(label: str, case: Case, which: tuple[
         np.testing.assert_allclose(y.value[i, j], want, rtol=1e-15, err_msg=label)
 
 
+@folded
 @pytest.mark.parametrize(("name", "arguments", "want", "attributes"), [
     p for p in STEP_CASES if p.values[0] in (
         "argsort", "running_place", "segment_share", "any", "all", "count_nonzero",

@@ -199,6 +199,7 @@ TENSORS: list[tuple[str, Any, Any, Any]] = [
 ]
 
 
+@folded
 @pytest.mark.parametrize(("text", "x", "value", "slope"), TENSORS)
 def test_tensor(text: str, x: Any, value: Any, slope: Any) -> None:
     program = loads(text)

@@ -476,6 +476,7 @@ def numbers(value: Any) -> Any:
     return np.array(value, dtype=float) if isinstance(value, list) else float(value)
 
 
+@folded
 @pytest.mark.parametrize("name", TENSORFLOW)
 def test_tensorflow(name: str) -> None:
     given = TENSORFLOW[name]
@@ -555,6 +556,7 @@ POINTS: list[tuple[str, Any, Any, Any]] = [
 ]
 
 
+@folded
 @pytest.mark.parametrize(("text", "x", "value", "slope"), POINTS)
 def test_point(text: str, x: Any, value: Any, slope: Any) -> None:
     at = {"x": numbers(x)}
@@ -841,6 +843,7 @@ NARROW: dict[str, tuple[Any, ...]] = {
 }
 
 
+@folded
 @pytest.mark.parametrize("name", NARROW)
 def test_float32_is_kept(name: str) -> None:
     wide = [a.astype(np.float64) if isinstance(a, np.ndarray) and a.dtype == np.float32 else a
@@ -962,6 +965,7 @@ WRONG: Sequence[tuple[str, str, str]] = (
 )
 
 
+@folded
 @pytest.mark.parametrize(("text", "code", "words"), WRONG)
 def test_errors(text: str, code: str, words: str) -> None:
     with pytest.raises(GradcliError) as caught:

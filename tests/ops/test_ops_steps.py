@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from conftest import folded
 
 from gradcli.engine import calculus
 from gradcli.engine.record.record import Record
@@ -49,6 +50,7 @@ STEPS: dict[str, tuple[tuple[Any, ...], Any, Mapping[str, Any]]] = {
 }
 
 
+@folded
 @pytest.mark.parametrize("name", STEPS)
 def test_steps_have_a_value_and_no_derivative(name: str) -> None:
     arguments, want, attributes = STEPS[name]

@@ -238,6 +238,7 @@ def test_a_batched_sweep_gives_the_rows_that_single_gradients_give(name: str) ->
             close(blocks[i, j], again[i, j], f"reverse over reverse {i}, {j}")
 
 
+@folded
 @pytest.mark.parametrize("name", [
     n for n in ROWS if hasattr(np, n) and "index" not in TABLE[n].roles])
 def test_values_agree_with_numpy(name: str) -> None:
@@ -268,6 +269,7 @@ def test_traits_are_words_that_are_explained() -> None:
     assert {word for op in TABLE.values() for word in op.traits} == set(TRAITS)
 
 
+@folded
 @pytest.mark.parametrize(("name", "trait"), [
     (name, trait) for trait in SIGNS for name, op in TABLE.items() if trait in op.traits])
 def test_signs_that_rows_tell(name: str, trait: str) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from conftest import folded
 
 from gradcli.base.errors import GradcliError
 from gradcli.ops import NAMES, TABLE
@@ -215,6 +216,7 @@ def test_one_answer_at_the_edges(text: str) -> None:
                                                err_msg=f"{n} at {at}")
 
 
+@folded
 @pytest.mark.parametrize("name", sorted(
     {row.name for row in ELEMENTWISE if set(row.roles) == {"data"}} & ROWS.keys()))
 def test_wide_numbers_have_the_edges_of_floats(name: str) -> None:

@@ -219,6 +219,7 @@ def test_what_is_a_number(cell: str, value: float | None) -> None:
             assert 0 not in found.bad
 
 
+@folded
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize(("text", "places"), [
     ("x,y\n1,2\n\n3,abc\n", [("E0612", 4, 3)]),

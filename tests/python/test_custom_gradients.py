@@ -751,6 +751,7 @@ def test_stop_gradient_cuts_every_order_and_mode() -> None:
     assert accumulator.jvp(y) is None
 
 
+@folded
 @pytest.mark.parametrize("around", ["{}", "3*{}", "-{}", "0.1*{}", "{}^2", "-{} + 1"])
 @pytest.mark.parametrize("rule", [
     "clip_by_norm(up, 0.5)", "clip(up, -0.5, 0.25)", "up*2", "sign(up)", "up^2"])

@@ -116,6 +116,7 @@ def test_what_can_be_recorded_is(name: str) -> None:
     assert slope_of(f) == pytest.approx((plain[0] - plain[1]) / (2 * H), rel=1e-8)
 
 
+@folded
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_cannot_be_recorded_is_refused(name: str) -> None:
     found = refusal(lambda: slope_of(REFUSED[name]))
@@ -123,6 +124,7 @@ def test_what_cannot_be_recorded_is_refused(name: str) -> None:
     assert found.help
 
 
+@folded
 @pytest.mark.parametrize("name", REFUSED)
 def test_off_the_tape_nothing_is_refused(name: str) -> None:
     """Before, after, beside a pause, and where nothing watches."""

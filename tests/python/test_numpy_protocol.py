@@ -268,6 +268,7 @@ def test_derivatives_are_those_of_numpy_s_differences(call: str) -> None:
         assert any(g is not None for g in found.values())
 
 
+@folded
 @pytest.mark.parametrize(("call", "code"), REFUSED)
 def test_what_an_operation_cannot_do_is_refused(call: str, code: str) -> None:
     evaluated(call, ARRAYS)  # NumPy takes it
@@ -366,6 +367,7 @@ OPERATORS = [operator.add, operator.sub, operator.mul, operator.truediv, operato
              operator.ne]
 
 
+@folded
 @pytest.mark.parametrize("sign", OPERATORS, ids=lambda f: f.__name__)
 @pytest.mark.parametrize("kind", [constant, Variable])
 def test_operators_with_arrays_numbers_and_lists_on_either_side(sign: Any, kind: Any) -> None:

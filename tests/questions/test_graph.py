@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from asked import valid
+from conftest import folded
 from folders import ROOT
 from transcripts import in_process
 
@@ -102,6 +103,7 @@ def test_where_a_path_is_cut() -> None:
     assert 'n1 -> n0 [color="#c0392b", penwidth=2];' in out
 
 
+@folded
 @pytest.mark.parametrize("path", sorted((ROOT / "samples/none").glob("*.txt")),
                          ids=lambda path: path.stem)
 def test_the_cause_of_each_sample_is_in_the_picture(path: Path) -> None:

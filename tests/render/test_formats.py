@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from asked import loaded, ok, valid
+from conftest import folded
 from transcripts import in_process
 
 import gradcli
@@ -183,6 +184,7 @@ def test_many_results_in_every_format() -> None:
         assert len(loaded(command, *argv, "-q")["results"]) == 4
 
 
+@folded
 @pytest.mark.parametrize("format", ["csv", "tsv", "markdown"])
 @pytest.mark.parametrize("formula", ["sum(x)", "x^2", "prod(x)*2"])
 @pytest.mark.parametrize("command", sorted({*QUESTIONS, "verify"}))

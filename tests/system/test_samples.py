@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import folded
 from folders import DATA, ROOT
 from transcripts import SAMPLES, header_commands, in_process
 
@@ -83,6 +84,7 @@ def flat(value: Any) -> list[float]:
     return [x for item in value for x in flat(item)] if isinstance(value, list) else [value]
 
 
+@folded
 @pytest.mark.parametrize(("sample", "of", "wrt", "options", "case", "output"), AGAINST_TENSORFLOW)
 def test_sample_agrees_with_tensorflow(
         sample: str, of: str, wrt: str, options: list[str], case: str, output: str) -> None:
