@@ -1,4 +1,4 @@
-"""The tapes of Python code: those of the engine, with `why` for an answer that is None."""
+"""The tapes of Python code: those of the engine, with `why` for answers None, NaN and 0."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ class GradientTape(tape.GradientTape):
     __slots__ = ()
 
     def why(self, target: Any, source: Tensor) -> list[Reason]:
-        """Return the causes why the gradient of `target` with respect to `source` is None, the one
-        to mend first on top; empty if it is not None.
+        """Return the causes why the gradient of `target` with respect to `source` is None, NaN or
+        infinite, or 0 everywhere, the one to mend first on top; empty if nothing is wrong.
 
-        Each has `code`, `message`, `file`, `line`, `column`, `related` and `fix`; str() tells it in
-        three lines. For a 0 that stands for a derivative that does not depend on the source there
-        is one, with the code "derivative-constant".
+        Each has `answer`, `code`, `message`, `file`, `line`, `column`, `related` and `fix`; str()
+        tells it in three lines. For a 0 that stands for a derivative that does not depend on the
+        source there is one, with the code "derivative-constant".
 
-        It may be called any number of times, before a question or after one whose answer was None.
+        It may be called any number of times, before a question or after one with such an answer.
         Raises E0310 for what is not a tensor, E0501 for a tape that was used up by another answer,
         E0502 for one never entered.
         """

@@ -266,3 +266,37 @@ def test_files_are_told_apart() -> None:
     (reason,) = scope["found"]
     assert (reason.file, reason.line) == ("<main>", 4)
     assert "0/0" in reason.message
+
+
+# Program, the text that the error points at, the message.
+CHECKED = {
+    "forwards": ("y = ops.sum(\n    ops.log(x - 1.0))\n", "ops.log(x - 1.0)",
+                 "`log` of -1 made NaN"),
+    "operator": ("y = x / (x*1.0)\n", "x / (x*1.0)", "`divide` of 0 and 0 made NaN"),
+    "array": ("y = np.sqrt(constant([1.0, -1.0]))\n", "np.sqrt(constant([1.0, -1.0]))",
+              "`sqrt` made NaN"),
+    "backwards": ("with GradientTape() as tape:\n    y = ops.sqrt(x)*2.0\ntape.gradient(y, x)\n",
+                  "ops.sqrt(x)", "the gradient of `sqrt` made infinity"),
+}
+
+
+@pytest.mark.parametrize("name", CHECKED)
+def test_check_numerics_has_file_and_line(name: str) -> None:
+    text, at, message = CHECKED[name]
+    file = f"<checked {name}>"
+    linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
+    scope = {"GradientTape": GradientTape, "x": Variable(0.0), "ops": ops, "np": np,
+             "constant": constant}
+    gradcli.enable_check_numerics()
+    try:
+        with pytest.raises(gradcli.GradcliError) as caught:
+            exec(compile(text, file, "exec"), scope)
+    finally:
+        gradcli.disable_check_numerics()
+    error = caught.value
+    assert (error.code, error.message) == ("E0404", message)
+    assert error.source is not None
+    assert error.span is not None
+    assert error.source.text[slice(*error.span)] == at
+    line = text[:text.index(at)].count("\n") + 1
+    assert str(error).startswith(f"{file}:{line}:")

@@ -292,6 +292,13 @@ def position(place: Any) -> Position | None:
             end_line, _characters(getline(path, end_line), end) + 1)
 
 
+def span_in(lines: list[str], position: Position) -> tuple[int, int]:
+    """Return the offsets of a position in the text of a file with these lines."""
+    _, line, column, end_line, end_column = position
+    return (sum(map(len, lines[:line - 1])) + column - 1,
+            sum(map(len, lines[:end_line - 1])) + end_column - 1)
+
+
 def _characters(text: str, count: int) -> int:
     """Return the number of characters in the first `count` bytes of a line."""
     return len(text.encode()[:count].decode(errors="ignore")) if text else count

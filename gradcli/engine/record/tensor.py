@@ -163,7 +163,7 @@ def apply(op: Op, args: Sequence[Any], attributes: Mapping[str, Any]) -> Any:
     if record.checking:
         from gradcli.engine.record.checking import check
 
-        check(ans, f"`{op.name}`")
+        check(ans, f"`{op.name}`", values, record.place)
     given = batch
     if op.batching:
         batch = _batch_after(op, batch, attributes)

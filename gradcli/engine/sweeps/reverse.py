@@ -222,7 +222,7 @@ def reverse(entries: Sequence[Entry], seeds: Mapping[int, Any], sources: Iterabl
                 if record.checking:
                     from gradcli.engine.record.checking import check
 
-                    check(c, f"the gradient of `{entry[OP].name}`")
+                    check(c, f"the gradient of `{entry[OP].name}`", place=entry[PLACE])
                 adjoints[i] = adjoints[i] + c if i in adjoints else c
     finally:
         record.place, record.in_rules = place, in_rules

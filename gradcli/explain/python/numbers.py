@@ -44,7 +44,7 @@ def causes(window: Segment, derived: Mapping[int, tuple[int, int]], namings: Ite
     source on the tape. names: of the caller's frame. known: tensors that they still
     hold. tensorflow: zeros absorb as there.
     """
-    placed = [e[PLACE] for e in window if e[PLACE] is not None]
+    placed = [e[PLACE] for e in reversed(window) if e[PLACE] is not None]
     text = PythonText(texts, [*placed, *[n.span for n in namings if n.span is not None]])
     run: Any = TapeRun(window, [*known, *targets, *[Tensor(source.value, i) for i in own]],
                        derived, namings, text)

@@ -11,7 +11,7 @@ from os.path import basename
 
 from gradcli.base.errors import Source
 from gradcli.base.lazy import np
-from gradcli.engine.record.provenance import bytes_of
+from gradcli.engine.record.provenance import bytes_of, span_in
 from gradcli.engine.record.record import ANS, IDS, OP, OUT, PLACE, VALUES, Record
 from gradcli.engine.record.saved import is_hollow
 from gradcli.engine.record.tensor import Tensor
@@ -39,7 +39,7 @@ SUMS = ("add", "subtract")
 
 
 class PythonText(Source):
-    """The files of a program, one behind the other, as one text.
+    """The files of a program, that of the first place first, one behind the other as one text.
 
     Offsets are those of the whole; lines and columns those of the file.
     """
@@ -61,10 +61,8 @@ class PythonText(Source):
         file = self.texts.of(position) if position is not None else None
         if position is None or file not in self._files or not file.lines:
             return None
-        _, line, column, end_line, end_column = position
-        base = self._files[file]
-        return (base + sum(map(len, file.lines[:line - 1])) + column - 1,
-                base + sum(map(len, file.lines[:end_line - 1])) + end_column - 1)
+        start, end = span_in(file.lines, position)
+        return self._files[file] + start, self._files[file] + end
 
     def _file(self, offset: int) -> tuple[PythonFile, int]:
         return next((file, start) for file, start in reversed(self._files.items())
@@ -77,9 +75,11 @@ class PythonText(Source):
         return before.count("\n") + 1, len(before) - before.rfind("\n")
 
     def where(self, offset: int) -> str:
-        """Return the line and column of an offset in words, of several files with its name."""
-        name = f" of {basename(self._file(offset)[0].path)}" if len(self._files) > 1 else ""
-        return f"{super().where(offset)}{name}"
+        """Return the line and column of an offset in words, with the name of any other file than
+        the first.
+        """
+        file, start = self._file(offset)
+        return super().where(offset) + (f" of {basename(file.path)}" if start else "")
 
     def located(self, span: Span | None) -> Position | None:
         """Return the position of a span."""
