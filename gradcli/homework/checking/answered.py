@@ -169,7 +169,8 @@ def misnamed(reading: Reading, prepared: PreparedProblem) -> str:
     said = claim(reading.sides, reference.names) if reading.sides else None
     if said is None or (reference.kind.line and is_equation(reading, reference)):
         return ""
-    return _quantity(said, reference) or _place(said, reference) or _operand(said, prepared)
+    return (_quantity(said, reference) or _motion(said, prepared) or _place(said, reference)
+            or _operand(said, prepared))
 
 
 def is_only_a_name(side: str, reference: Reference) -> bool:
@@ -229,6 +230,32 @@ def _quantity(said: Claim, reference: Reference) -> str:
             reference.variables if kind.line else wrt)
         return f"the variable {said.of}" if itself and not said.at and not said.operator else ""
     return kind.left(said, reference)
+
+
+MOTION = ("s", "v", "a")
+QUANTITIES = ("a position", "a velocity", "an acceleration")
+
+
+def _motion(said: Claim, prepared: PreparedProblem) -> str:
+    """Describe the position, velocity or acceleration that is named if another one is asked for, as
+    the unit or the name of the function says; else return "".
+    """
+    reference = prepared.reference
+    if said.of not in MOTION or said.of in reference.names.written or said.operator:
+        return ""
+    function = claim(reference.reading.sides, reference.names)
+    wanted = -1
+    if function is not None and function.of in MOTION:
+        wanted = MOTION.index(function.of) + len(reference.by())
+    elif prepared.problem.unit:
+        from gradcli.homework.checking.units import unit_of
+
+        bases = dict(unit_of(prepared).bases)
+        if bases.pop("meter", 0) == 1 and bases.keys() <= {"second"}:
+            wanted = int(-bases.get("second", 0))
+    given = MOTION.index(said.of) + (said.order or 0)
+    return "" if wanted in (-1, given) else QUANTITIES[given] if given < len(QUANTITIES) else (
+        "a further derivative")
 
 
 def _place(said: Claim, reference: Reference) -> str:

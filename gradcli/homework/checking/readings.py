@@ -206,7 +206,7 @@ def doubt(trial: Trial, result: dict[str, Any]) -> str:
             return f"right if {what}"
     if not trial.answered.unknown:
         return ""
-    if prepared.single:
+    if prepared.single or prepared.problem.unit:
         return f"the problem has no letter {', '.join(trial.answered.unknown)}: it may be a unit"
     from gradcli.lang.paper.notations import unit_begin
 

@@ -29,13 +29,25 @@ HIGHEST = 9
 """The highest power of a unit."""
 WORDS = re.compile(r"[^\W\d_]+|[°%$€£]+[CFcf]?")
 # A word; a power; a sign; anything else.
-PIECES = re.compile(rf"({WORDS.pattern})|(?:\^|\*\*)?\s*\(?\s*([-+]?\d)\s*\)?|([/*·⋅.()])|(\S)")
+PIECES = re.compile(rf"({WORDS.pattern})|(?:\^|\*\*)?\s*(?:\(\s*([-+]?\d)\s*\)|([-+]?\d))"
+                    r"|([/*·⋅.()])|(\S)")
 PER = ("/", "per", "pro", "par")
+EACH = ("a", "an", "each", "every")
+"""Between two units, these are as good: dollars a year."""
 BEFORE = {"square": 2.0, "sq": 2.0, "cubic": 3.0}
 BEHIND = {"squared": 2.0, "cubed": 3.0}
 SPELLED = {"kmh": "kph", "secs": "s", "°C": "delta_degC", "°F": "delta_degF", "°": "degree",
            "degC": "delta_degC", "degF": "delta_degF", "celsius": "delta_degC",
-           "fahrenheit": "delta_degF"}
+           "fahrenheit": "delta_degF", "sekunde": "s", "sekunden": "s", "stunde": "h",
+           "stunden": "h", "minuten": "min", "jahr": "year", "jahre": "year", "tag": "day",
+           "tage": "day"}
+CURRENCIES = {"$": "dollar", "usd": "dollar", "€": "euro", "eur": "euro", "£": "pound",
+              "gbp": "pound"}
+PRICE = re.compile(r"(?:[^=]*=)?\s*(\\?([$€£]))\s*(?=[-−]?[\d.])")
+DEGREES = re.compile(r"(?:°|\bdeg(?:rees?)?\b)\s*(?:([CF])(?:elsius|ahrenheit)?\b)?|\b([CF])\b",
+                     re.IGNORECASE)
+OMITTED = re.compile(r"\s*(?:/|(?:per|pro|par|an?|each|every)\b)")
+"""The begin of a unit that leaves out what is counted: 7 per year."""
 
 
 class Unit(NamedTuple):
@@ -114,6 +126,8 @@ class _Parser:
         count = 0
         while self.at < len(self.pieces):
             sign = self.pieces[self.at].group().strip()
+            if sign in EACH and count and self.at + 1 < len(self.pieces):
+                sign = "per"
             if sign == ")":
                 break
             if sign in PER or sign in "*·⋅.":
@@ -145,7 +159,7 @@ class _Parser:
             if factor is None:
                 raise error("E0711", f"`{piece[1]}` is no unit that is known", piece.span(1),
                             help="give the number alone")
-        elif piece[3] == "(" and depth < HIGHEST:
+        elif piece[4] == "(" and depth < HIGHEST:
             factor = self.product(depth + 1)
             if self.at == len(self.pieces):
                 raise self.none()
@@ -155,9 +169,10 @@ class _Parser:
         else:
             raise self.none()
         behind = self.pieces[self.at] if self.at < len(self.pieces) else None
-        if behind and (behind[2] or behind.group() in BEHIND):
+        number = behind and (behind[2] or behind[3])
+        if behind and (number or behind.group() in BEHIND):
             self.at += 1
-            return factor, float(behind[2]) if behind[2] else BEHIND[behind.group()]
+            return factor, float(number) if number else BEHIND[behind.group()]
         return factor, before or 1.0
 
 
@@ -166,7 +181,8 @@ def _own(word: str, own: Collection[str]) -> Factor | None:
 
 
 def _singular(word: str) -> str:
-    return word.lower().removesuffix("s") if len(word) > 2 else word
+    word = word.lower().removesuffix("s") if len(word) > 2 else word
+    return CURRENCIES.get(word, word)
 
 
 _registry: Any = None
@@ -203,22 +219,51 @@ def split(prepared: PreparedProblem, text: str) -> tuple[str, Unit | None]:
     """
     wanted = unit_of(prepared)
     names = prepared.reference.names
+    own = {base for base, _ in wanted.bases}
+    text, price = _without_price(text, own)
     at = unit_begin(text, None if prepared.single else names)
     if not at:
         return text, None
-    own = {base for base, _ in wanted.bases}
-    shown = re.sub(r"^[\s(]*in\s", "", unit_text(text)[at:].rstrip(" .,"))
+    shown = price + re.sub(r"^[\s(]*in\s", "", unit_text(text)[at:].rstrip(" .,"))
     # ms^-1 is meant as m s^-1, and M/S as m/s, where that is asked for.
     spellings = [unit for spelling in dict.fromkeys((
-        shown, re.sub(r"^([\s(]*[A-Za-z])(?=[A-Za-z](?![A-Za-z]))", r"\1 ", shown), shown.lower()))
+        shown, re.sub(r"^([\s(]*[A-Za-z])(?=[A-Za-z](?![A-Za-z]))", r"\1 ", shown), shown.lower(),
+        _in_degrees(shown, wanted)))
         for unit in _read(spelling, own)]
     if not spellings:
         parsed(shown, own)      # raises
     unit = next((one for one in spellings if one.bases == wanted.bases), spellings[0])
     behind = text[at:]
     kept = "$" if behind.rstrip().endswith("$") else ""
-    return text[:at] + (" " * len(behind))[len(kept):] + kept, unit._replace(
-        text=behind.strip(" ()[]$."))
+    blank = (" " * len(behind))[len(kept):] + kept
+    return _repeated(text[:at], behind.strip(" ,.")) + blank, unit._replace(
+        text=(price + behind).strip(" ()[]$."))
+
+
+def _without_price(text: str, own: Collection[str]) -> tuple[str, str]:
+    """Return a text, at its length, without the currency before its number, and that: $7 a year."""
+    found = PRICE.match(text)
+    if found is None or CURRENCIES[found[2]] not in own or (
+            found[1] == "$" and text.count("$") > 1):
+        return text, ""
+    begin, end = found.span(1)
+    return text[:begin] + " " * (end - begin) + text[end:], f"{found[2]} "
+
+
+def _repeated(text: str, unit: str) -> str:
+    """Return a text, at its length, without the unit that stands behind other terms as well: 6t m/s
+    + 2 m/s.
+    """
+    return re.sub(rf"(?<=[\w)}}\s]){re.escape(unit)}(?=\s*(?:[-−+=≈)]|$))",
+                  lambda found: " " * len(found.group()), text)
+
+
+def _in_degrees(text: str, wanted: Unit) -> str:
+    """Return a unit in which degrees are those of a temperature, where one is asked for."""
+    if "kelvin" not in dict(wanted.bases):
+        return text
+    scale = "F" if re.search(r"F\b|ahrenheit", wanted.text) else "C"
+    return DEGREES.sub(lambda found: f" °{(found[1] or found[2] or scale).upper()} ", text)
 
 
 def _read(text: str, own: Collection[str]) -> list[Unit]:
@@ -247,6 +292,11 @@ def settle(trial: Trial, result: dict[str, Any]) -> bool:
         fits = reading.scale != 0
         if right and fits:
             return False
+        if right and OMITTED.match(reading.unit):
+            result.update(verdict="undecided", score=0.0, witness=None, message=f"the number is"
+                          f" right, `{reading.unit}` does not say of what: a person has to look at"
+                          " it")
+            return True
         if right or not fits:
             hint = f"the unit is not {reading.unit}: {wanted} is asked for"
             return right and _fail(result, "unit_wrong", hint)

@@ -329,16 +329,22 @@ def _last_remark(seen: str, names: ProblemNames) -> tuple[int, bool] | None:
 
 # ---- units ---------------------------------------------------------------------------------------
 
-UNIT_BEGIN = re.compile(r"(?<=[\w.)\]}°⁰¹²³⁴⁵⁶⁷⁸⁹])\s*[\[(]*\s*(?:in\s+)?(?=[^\W\d_]|[°%$€£])")
-UNIT = re.compile(r"\s*[\[(]*\s*(?:in\s+)?(?:[^\W\d_]{1,16}|[°%$€£/*·⋅. ^()-]|\d)*[\])]*[\s.,]*")
+# Behind a blank, bracket or slash, or right behind what is no letter.
+UNIT_BEGIN = re.compile(r"(?<=[\w.)\]}°⁰¹²³⁴⁵⁶⁷⁸⁹])"
+                        r"(?:\s*[\[(]+\s*|\s+|(?<=\d)\s*/\s*|(?<![^\W\d_]))(?:in\s+|/\s*)?(?=[^\W\d_]|[°%$€£])")
+VALUE = re.compile(r"[\d√π)}\]]|(?<![^\W\d_])[^\W\d_](?![^\W\d_])")
+"""A digit or letter: without one, a text is words and no value of a unit."""
+UNIT = re.compile(r"\s*/?[\[(]*\s*(?:in\s+)?(?:[^\W\d_]{1,16}|[°%$€£/*·⋅. ^()-]|\d)*[\])]*[\s.,]*")
 RAISED = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹−", "-0123456789-")
-FRACTION = re.compile(r"\\[dt]?frac\{([^{}]*)\}\{([^{}]*)\}")
-SET_AS = re.compile(r"\\(?:mathrm|text|textrm|mathsf|operatorname|unit|si|,|;|:|!|quad| )|[{}~$]")
+BRACED = r"\{((?:[^{}]|\{[^{}]*\})*)\}"
+FRACTION = re.compile(rf"\\[dt]?frac{BRACED}{BRACED}")
+SET_AS = re.compile(r"\\(?:mathrm|rm|text|textrm|mathsf|operatorname|unit|si|,|;|:|!|quad| )"
+                    r"|[{}~$]")
 
 
 def unit_text(text: str) -> str:
     """Return a text, at its length, in which units have no LaTeX and no raised digits."""
-    if "\\" in text:
+    if "\\" in text or "{" in text:
         text = FRACTION.sub(lambda found: f"({found[1]})/({found[2]})".rjust(len(found.group())),
                             text)
         text = SET_AS.sub(lambda found: {"{": "(", "}": ")"}.get(found.group(), _blank(found)),
@@ -354,7 +360,8 @@ def unit_begin(text: str, names: ProblemNames | None) -> int:
     for found in UNIT_BEGIN.finditer(shown, max(0, len(text) - LONGEST)):
         behind = shown[found.start():]
         words = re.findall(r"[^\W\d_]+|[°%$€£]", behind)
-        if UNIT.fullmatch(behind) and behind.count("(") == behind.count(")") and not any(
+        if VALUE.search(shown, 0, found.start()) and UNIT.fullmatch(behind) and (
+                behind.count("(") == behind.count(")")) and not any(
                 (word in BARE_WORDS and word != "sec") or word == "e" or (
                     names is not None and word in names.written) for word in words):
             return found.start()
