@@ -150,7 +150,8 @@ def _collect(lines: Iterable[Line], parsed: Parsed) -> None:
             if other is not None and parsed.ids.find(other[1] or other[3]) is not None:
                 other = None
         inside = depth > 0
-        depth += _depth(line.bare)
+        if label is None and other is None:
+            depth += _depth(line.bare)
         if label is not None or other is not None:
             finish()
             start, sign = line.number, label.sign if label is not None else ""

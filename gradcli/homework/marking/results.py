@@ -95,7 +95,8 @@ class Result:
     ms: float | None
 
     def __init__(self, fields: dict[str, Any]) -> None:
-        self.__dict__.update([(key, fields[key]) for key in KEYS])
+        """Take the fields: all of KEYS, in their order."""
+        self.__dict__.update(fields)
 
     def fields(self) -> dict[str, Any]:
         """Return the object of the file, in its order of keys."""
@@ -188,7 +189,7 @@ def parse(raw: bytes, path: str, number: int) -> Result:
     if wrong:
         key, message = wrong
         raise _bad(message, text, path, number, max(0, text.find(f'"{key}"')))
-    return Result(fields)
+    return Result({key: fields[key] for key in KEYS})
 
 
 def written(raw: bytes) -> Result:
