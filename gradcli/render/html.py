@@ -64,6 +64,7 @@ math { font-size: 1.08em; }
   h2 { break-after: avoid; }
   tr, dl div { break-inside: avoid; }
   thead { display: table-header-group; }
+  th, td { padding-right: .5em; }
   code, pre { background: none; }
 }
 """
