@@ -8,15 +8,15 @@ mathematics that is a number, a point or a step that is true, or the answer is f
 from __future__ import annotations
 
 import re
+from math import isfinite
 from typing import NamedTuple
 
 from gradcli.base.errors import GradcliError, error
-from gradcli.base.lazy import np
 from gradcli.formulas.nodes import Formula
 from gradcli.formulas.rounding import Values
 from gradcli.homework.checking import compare
 from gradcli.homework.checking.built import build, flat
-from gradcli.homework.checking.problem import slope
+from gradcli.homework.checking.set_steps import NAMED, holds, is_true
 from gradcli.homework.checking.set_words import (
     ALL,
     KINDS_OF,
@@ -30,14 +30,13 @@ from gradcli.homework.checking.set_words import (
     TWO,
     WITH_NONE,
 )
-from gradcli.lang.paper.answer import read
+from gradcli.lang.paper.answer import MAX_LENGTH, read
 from gradcli.lang.paper.left import closed
 from gradcli.lang.paper.names import SUBSCRIPTS, ProblemNames
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from typing import Any
 
     from gradcli.homework.checking.problem import Reference
 
@@ -58,13 +57,12 @@ PHRASES = (
     (re.compile(r"\b(?:is|ist)\s+(?:no|not\s+an?|kein)\s+(?:local\s+|lokales\s+)?extrem\w+",
                 re.IGNORECASE), "is neither"),
     (re.compile(r"(?:\w\s*=\s*)?(?:∅|(?<![\w}])\{\s*\})"), " none "),
-    (re.compile(r"(?<=[\dπ)}])[ \t]+(?=[a-z]_?\{?\d*\}?\s*=)"), ", "),             # x = 1 x = -1
+    (re.compile(r"(\([^()]*[,;][^()]*\))\s*(?=\()"), r"\1, "),          # (0, 0) (1, 1)
+    (re.compile(r"(=\s*[^\s,;=]+)[ \t]+(?=[a-z]_?\{?\d*\}?\s*=)"), r"\1, "),         # x = 1 x = -1
     (re.compile(r"\b([HTWPEQN])_?\{?\d+\}?\s*=?\s*(?=\()"), r"\1"),          # H_1(-1|2)
     (re.compile(r"\b([a-zA-Z])_?(\d)[,/](\d)\s*="), r"\1_{\2,\3} ="))         # x1,2 = ±1
 BAR = re.compile(r"\(([^()|]*)\|([^()|]*)\)")        # HP(-1|2)
 INDEX = r"(?:_?\{?[\d,/]+\}?)?"
-NAMED = re.compile(r"([a-zA-Z])('*)\s*(?:\(([^()]*)\))?")
-"""A function with what is put in: f'(x), f(-1), y."""
 MORE = re.compile(r"\.\s*\.|…|dots|(?:^|\n)\s*\d+[.)](?=\s)")
 """Dots for what is not written, and numbers that count lines."""
 UNREAD = re.compile(r"[<>≤≥∞ℤ]|\binf|\\mathbb")
@@ -98,6 +96,9 @@ class Token(NamedTuple):
 
 def items(text: str, reference: Reference) -> list[Item]:
     """Return the items of an answer. Raises E0711 and others for what is no list of numbers."""
+    if len(text) > MAX_LENGTH:
+        raise error("E0710", f"an answer has at most {MAX_LENGTH} characters, not {len(text)}",
+                    (MAX_LENGTH, len(text)), help="shorten the answer")
     plain = _plain(text)
     if MORE.search(plain):
         raise unclear(text)
@@ -122,7 +123,7 @@ def _plain(text: str) -> str:
     text = TEXT.sub(r" \1 ", text).translate(SUBSCRIPTS)
     for written, meant in WRITTEN.items():
         text = text.replace(written, meant)
-    text = BAR.sub(r"(\1; \2)" if re.search(r"\d,\d*\|", text) else r"(\1, \2)", text)
+    text = BAR.sub(r"(\1, \2)", text)
     for pattern, meant in PHRASES:
         text = pattern.sub(meant, text)
     return text.strip()
@@ -217,25 +218,24 @@ class Scanner:
         while len(sides) > 1 and (label := self._label(sides[0])) is not None:
             axis = label
             del sides[0]
-        last = sides[-1]
+        last, named = sides[-1], NAMED.fullmatch(sides[0])
         if len(sides) == 1 and last[:1] == "{" and closed(last, 0) == len(last):
             yield from Scanner(last[1:-1], reference, axis).tokens()
-            return
-        named = NAMED.fullmatch(sides[0])
-        if named and len(sides) == 1 and named[1] in "fgh" and named[3] in (None, *reference.wrt):
+        elif holds(piece, reference) or (
+                axis == len(reference.wrt) and "(" in written[0] and is_true(written, reference)):
+            return      # f''(1) = 6 > 0; f(x) = 0, if that is asked for
+        elif named and len(sides) == 1 and named[1] in "fgh" and named[3] in (None, *reference.wrt):
             return      # f'(x) changes its sign
-        if named and len(sides) > 1 and _has_value(named, reference):
+        elif named and len(sides) > 1 and _has_value(named, reference):
             yield _stated(named[3], sides[1:], reference)
-            return
-        if len(sides) > 1 and not _are_numbers(sides):
-            if not is_true(written, reference):
+        elif len(sides) == 1 or _are_numbers(sides):
+            found = [_items(side, reference) for side in sides]
+            if len(written) == len(sides) > 1 or any(
+                    not _same(found[0], other) for other in found[1:]):
                 raise unclear(piece)
-            return
-        found = [_items(side, reference) for side in sides]
-        if len(written) == len(sides) > 1 or any(
-                not _same(found[0], other) for other in found[1:]):
+            yield Token("at", piece, tuple(found[0]), axis)
+        elif not is_true(written, reference):
             raise unclear(piece)
-        yield Token("at", piece, tuple(found[0]), axis)
 
     def _label(self, side: str) -> int | None:
         """Return the coordinate that a left side names, len(wrt) for the value of the function, 99
@@ -246,7 +246,7 @@ class Scanner:
             if re.fullmatch(rf"{re.escape(name)}{INDEX}", side, re.IGNORECASE):
                 return k
         bare = "".join(side.split())
-        if bare.strip("()") == ",".join(wrt) and bare[:1] == "(":
+        if bare == f"({','.join(wrt)})":
             return WHOLE
         if re.fullmatch(rf"[PEQN]{INDEX}", side) or side in ("L", "S", "𝕃"):
             return WHOLE
@@ -325,7 +325,7 @@ def _item(text: str, reference: Reference) -> Item:
     values = _values(text, degrees=reference.problem.angle == "degree")
     texts = tuple([part.strip() for part in re.split(r"[,;]", text.strip("()[]<> "))]) if len(
         values) > 1 else (text,)
-    if len(values) > n + 1 or not np.isfinite(values).all():
+    if len(values) > n + 1 or not all(map(isfinite, values)):
         raise error("E0711", f"a {'number' if n == 1 else f'point with {n} coordinates'} is asked"
                     f" for, not `{text}`", (0, len(text)), help="write x = 1, 2" if n == 1 else
                     "write (1, 2), (3, 4)")
@@ -339,57 +339,6 @@ def _same(found: Sequence[Item], other: Sequence[Item]) -> bool:
             abs(v - w) <= NEAR * (1 + abs(v)) + compare.allowed(None, v, w, text.strip("+- "))
             for v, w, text in zip(a.at, b.at, b.texts, strict=True))
         for a, b in zip(found, other, strict=True))
-
-
-# ---- steps ---------------------------------------------------------------------------------------
-
-SAMPLES = (-7.31, -3.77, -2.13, -0.83, -0.29, 0.37, 0.91, 1.73, 2.57, 4.19, 9.43)
-
-
-def is_true(sides: Sequence[str], reference: Reference) -> bool:
-    """Return whether the sides of an equation are equal; or it is that of the problem, as
-    3x^2 - 3 = 0 is, up to a factor.
-    """
-    if len(reference.wrt) > 1:
-        return False
-    name = reference.wrt[0]
-    x = np.array(SAMPLES)
-    low, high = reference.problem.domain.get(name, (-np.inf, np.inf))
-    if np.isfinite(high - low):
-        x = low + (high - low) * (x + 10) / 20
-
-    def values(side: str) -> Any:
-        named = NAMED.fullmatch(side)
-        if named and named[1] in "fygh" and named[1] != name and named[3] in (None, name):
-            order = len(named[2])
-            formula = reference.formula
-            node = slope(formula, reference.functions[0], name, order)
-        else:
-            formula = Formula()
-            node, *more = flat(build(read(side, ProblemNames((name,))).code, formula, (name,),
-                                     degrees=reference.problem.angle == "degree"))
-            if more or set(formula.leaves([node])) - {name}:
-                raise unclear(side)
-        with np.errstate(all="ignore"):
-            return np.broadcast_to(np.asarray(Values(formula, {name: x}).plain([node])[0], float),
-                                   x.shape)
-
-    def equal(one: Any, other: Any) -> bool:
-        with np.errstate(all="ignore"):
-            good = np.isfinite(one) & np.isfinite(other)
-            return bool(good.sum() > 2 and (abs(one - other) <= 1e-8 * (
-                1 + abs(one)))[good].all())
-
-    found = [values(side) for side in sides]
-    if all(equal(found[0], other) for other in found[1:]):
-        return True
-    if name == "f" or not all(equal(found[0], other) for other in found[1:-1]):
-        return False
-    right = values("f" + "'" * reference.kind.solved)
-    with np.errstate(all="ignore"):
-        ratio = (found[0] - found[-1]) / right
-        ratio = ratio[np.isfinite(ratio)]
-        return len(ratio) > 2 and bool(ratio[0]) and equal(ratio / ratio[0], np.ones(len(ratio)))
 
 
 # ---- points and what they are called -------------------------------------------------------------

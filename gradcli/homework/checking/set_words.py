@@ -12,8 +12,8 @@ SORTS = {
            " minpunkt minimalstelle minimalstellen minimumstelle tiefstelle",
     "neither": "neither saddle saddles sattel sattelpunkt sattelpunkte sattelstelle terrace"
                " terrassenpunkt",
-    "inflection": "inflection inflections inflexion inflexions wendepunkt wendepunkte wendestelle"
-                  " wendestellen wp w",
+    "inflection": "inflection inflections inflexion inflexions poi wp wendepunkt wendepunkte"
+                  " wendestelle wendestellen w",
     "extremum": "extremum extrema extremums extreme extremes extremstelle extremstellen"
                 " extrempunkt extrempunkte"}
 SORT_OF = {word: sort for sort, words in SORTS.items() for word in words.split()}
@@ -28,7 +28,7 @@ KINDS_OF = {word: kinds for words, kinds in KINDS.items() for word in words.spli
 """Words that say what is asked for, and the kinds of problems that ask so."""
 
 EMPTY = frozenset(
-    "local loc lokal lokale lokaler lokales lokalen relative rel relatives relativ relativer"
+    "local loc lok lokal lokale lokaler lokales lokalen relative rel relatives relativ relativer"
     " strict isolated there a an the at when where for point points solution solutions"
     " lösung lösungen punkt punkte stelle stellen f g function graph curve occur occurs it has"
     " have had of on only its answer answers ans value values x-value x-values x-coordinate"

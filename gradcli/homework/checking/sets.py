@@ -27,9 +27,7 @@ COMMA = re.compile(r"(?<![\d.,])(\d+),(\d+)(?![\d.])")
 THOUSANDS = re.compile(r"(?<![\d.,])(\d{1,3}),(?=\d{3}(?!\d))")
 LISTED = re.compile(r"[;|\n]|,\s|\s(?:and|or|und|oder|et|ou)\s")
 """What stands between numbers whose commas are decimal ones."""
-SLASH = re.compile(r"\(([^(),;/]*)/([^(),;/]*)\)")
-"""A point of two numbers, or a quotient."""
-BESIDE = re.compile(r"(?<=[\w)}])[ \t]+([-+])(?=[\w(√\\])")
+BESIDE = re.compile(r"(?<=[\w)}])[ \t]+([-+±])(?=[\w(√\\])")
 
 def judge_set(prepared: PreparedProblem, text: str, result: dict[str, Any]) -> None:
     """Fill in the verdict on a set. Raises what `items` raises."""
@@ -58,11 +56,12 @@ def _meanings(text: str, decimal_comma: bool) -> list[tuple[str, bool]]:
     """Return the text as the sheet writes numbers, and in other ways; and of each whether the text
     itself shows that it is written so.
     """
+    text = text.replace("{,}", ",")
     decimal = COMMA.sub(r"\1.\2", text), LISTED.search(COMMA.sub("", text)) is not None
     first, second = (decimal, (text, False)) if decimal_comma else ((text, False), decimal)
     found = dict([first, second] if first[0] != second[0] else [first])
     for other in (THOUSANDS.sub(r"\1", text), BESIDE.sub(r", \1", first[0]),
-                  SLASH.sub(r"(\1, \2)", first[0])):
+                  first[0].replace("/", ", ")):        # HP(1/-2)
         found.setdefault(other, False)
     return list(found.items())
 
