@@ -8,6 +8,7 @@ mathematics that is a number, a point or a step that is true, or the answer is f
 from __future__ import annotations
 
 import re
+from itertools import accumulate
 from math import isfinite
 from typing import NamedTuple
 
@@ -100,7 +101,8 @@ def items(text: str, reference: Reference) -> list[Item]:
         raise error("E0710", f"an answer has at most {MAX_LENGTH} characters, not {len(text)}",
                     (MAX_LENGTH, len(text)), help="shorten the answer")
     plain = _plain(text)
-    if MORE.search(plain):
+    depths = list(accumulate([(c in "([{") - (c in ")]}") for c in plain], initial=0))
+    if MORE.search(plain) or min(depths) < 0 or depths[-1]:
         raise unclear(text)
     tokens = list(Scanner(plain, reference).tokens())
     words = {token.text for token in tokens if token.kind == "word"}

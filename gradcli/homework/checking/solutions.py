@@ -11,7 +11,7 @@ from __future__ import annotations
 from gradcli.base.errors import error
 from gradcli.base.lazy import np
 from gradcli.formulas.rounding import Values, error_of
-from gradcli.homework.checking.pool import corner
+from gradcli.homework.checking.pool import BESIDE, JUMP, corner
 from gradcli.homework.checking.problem import Solution, refused, slope
 
 TYPE_CHECKING = False
@@ -115,10 +115,13 @@ def _single(reference: Reference, order: int) -> list[Solution]:
     zero = at(grid, node)[0] == 0
     zero[1:-1] &= ~(zero[:-2] | zero[2:])       # beside each other, they are too small for a float
     candidates = np.concatenate([_crossings(at, node, grid), grid[zero], places])
-    candidates = np.concatenate([_snapped(candidates), candidates,
-                                 reference.problem.domain.get(name, ())])
+    ends = np.array([low, high])        # 3π may be a float more than what is found beside it
+    beside = at(ends + (high - low) * np.array([1e-3, -1e-3]), node)[0]
+    ends = ends[abs(at(ends, node)[0]) <= 1e-9 * abs(beside)]
+    candidates = np.concatenate([_snapped(candidates), candidates, ends])
+    candidates = candidates[(candidates >= low) & (candidates <= high)]
     found: list[float] = []
-    for x in candidates[(candidates >= low) & (candidates <= high)].tolist():
+    for x in candidates[_may_hold(reference, node, candidates, order)].tolist():
         if all(abs(x - other) > SAME * (1 + abs(x)) for other in found) and _holds(
                 reference, node, steep, x, order):
             found.append(x)
@@ -172,6 +175,23 @@ def _snapped(places: Any) -> Any:
     """Return the short numbers beside numbers that were approached."""
     return np.concatenate([np.round(places, 6), np.round(places * 12, 5) / 12,
                            np.round(places / np.pi * 12, 5) * np.pi / 12])
+
+
+def _may_hold(reference: Reference, node: int, x: Any, order: int) -> Any:
+    """Return which candidates may be solutions, by the conditions of `_holds` that are fast."""
+    formula, (name,) = reference.formula, reference.wrt
+    with np.errstate(all="ignore"):
+        (value, noise), = Values(formula, {name: x}, {name: 4e-16 * abs(x) + 1e-300}).of([node])
+        may = ~np.isfinite(value) | (abs(value) <= SAFETY * error_of(value, noise))
+        if order == 1:
+            size = np.where(x, abs(x), 1.0)      # as `corner` has it
+            (left, low), (right, high) = [[np.asarray(Values(
+                formula, {name: x + sign * step * size}).plain([node])[0], float)
+                for step in BESIDE] for sign in (-1.0, 1.0)]
+            near = JUMP * np.maximum(abs(low), abs(high))
+            may = may | ((abs(left - low) < near / 10) & (abs(right - high) < near / 10)
+                         & (abs(low - high) > near))
+    return np.broadcast_to(may, x.shape)
 
 
 def _holds(reference: Reference, node: int, steep: int, x: float, order: int) -> bool:
