@@ -108,7 +108,7 @@ class Cause:
     said, related: the sentence where it cuts a path, and the label of the second location.
     changes: returns changes of the text of a program, which are tried before they are offered.
     advice: what else can be done, a sentence or a function.
-    python: the sentence for Python code; None: as for files.
+    python: the same for Python code; None: as for files.
     error: the code of the error that it is in place of a None.
     """
 
@@ -117,8 +117,8 @@ class Cause:
 
     def __init__(self, code: str, meaning: str, *, find: Find | None = None, said: str = "",
                  related: str = "", changes: Changes | None = None,
-                 advice: str | Advice | None = None, python: str | None = None, error: str = ""
-                 ) -> None:
+                 advice: str | Advice | None = None, python: str | Advice | None = None,
+                 error: str = "") -> None:
         self.code = code
         self.meaning = meaning
         self.find = find

@@ -75,6 +75,8 @@ CAUSES = {
         "7:8-30", "offers[argmax(offers)]", (), ("max",), None),
     "source-shadowed": Cause(
         "5:14-20", "weight", (3,), ("weight",), True, 3.0),
+    "source-computed-twice": Cause(
+        "8:5-6", "y", (7,), "compute maps once, and y from it", None),
     "source-in-dead-code": Cause(
         "6:1-24", "for k in range(rounds):", (), None, None),
     # The path.

@@ -1165,4 +1165,6 @@ def test_a_number_that_left_is_the_plain_operand(taken: str) -> None:
 
 def test_what_to_do_about_an_unrelated_source_is_to_ask_for_another() -> None:
     reason, _ = _why("with GradientTape() as t:\n    y = k*2.0")
-    assert (reason.code, reason.fix) == ("source-unrelated", "ask for what y depends on: k")
+    assert (reason.code, reason.fix) == (
+        "source-unrelated", "ask for what y depends on: k; if 0 is meant, ask for 0:"
+        ' unconnected_gradients="zero"')

@@ -55,7 +55,7 @@ def check(how: str, x: Any) -> None:
     if names in EXPLICIT:
         return
     if names == ("[]",):
-        raise _of_array()
+        raise _of_item()
     function = _found(frame, names)
     if function is not None and _module(function) in NUMERIC and names[-1] not in WITHOUT:
         raise _of_number(names)
@@ -146,6 +146,13 @@ def _of_array() -> GradcliError:
                  " tape that watches it would lose it",
                  help="make the list a tensor, gradcli.ops.stack([...]), or leave the tape with"
                  " .numpy()")
+
+
+def _of_item() -> GradcliError:
+    return error("E0209", "an element of a NumPy array takes the value of a tensor, and a tape that"
+                 " watches it would lose it",
+                 help="collect the values in a list and make that a tensor,"
+                 " gradcli.ops.stack(values), or leave the tape with .numpy()")
 
 
 def _of_number(names: tuple[str, ...]) -> GradcliError:

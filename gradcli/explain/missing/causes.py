@@ -41,7 +41,8 @@ if TYPE_CHECKING:
     from gradcli.explain.missing.scene import Gap, Naming, Scene, Window
 
 # Another value is meant, so it matters little whether this one is watched.
-ANOTHER = ("source-is-copy", "source-downstream", "path-custom-internal")
+ANOTHER = (
+    "source-is-copy", "source-computed-twice", "source-downstream", "path-custom-internal")
 # They say little where another cause is known.
 VAGUE = ("source-unrelated", "source-after-target", "target-constant")
 # No float can be kept where one of these made an integer; where one of those did, it can.

@@ -31,6 +31,7 @@ OF_TAPE = ("path-outside-tape", "path-stop-recording", "path-reset", "target-con
            "path-gradient-not-recorded", "source-watched-late")
 # These blame what was done to the tape, and not the line that was cut off.
 BLAMED = ("path-reset", "target-consumed", "path-gradient-not-recorded")
+OF_CUSTOM = ("path-custom-internal", "path-custom-none")
 WAY = "the path from {source} to {target} is cut by"
 BY_CLOSURE = ("`{name}` takes up {inside} without having it as an argument, and only its arguments"
               " have a gradient")
@@ -145,6 +146,7 @@ def cutting_causes(scene: Scene, gap: Gap, between: list[Arc]) -> list[Reason]:
             found.append(reason)
             if code in OF_TAPE:
                 merged[code] = reason
+    found = _without_nested(scene, found)
     seen = {(r.code, place_of(r.abouts[0])) for r in merged.values()}
     for step in reversed(between) if merged else ():
         for code, place in step.blocks:
@@ -153,6 +155,25 @@ def cutting_causes(scene: Scene, gap: Gap, between: list[Arc]) -> list[Reason]:
                 seen.add((code, at))
                 _add_line(scene, gap, merged[code], step, place)
     return found
+
+
+def _without_nested(scene: Scene, found: list[Reason]) -> list[Reason]:
+    """Return causes without those in custom functions that are called in another one that is a
+    cause itself: their gradient functions never run, which is told beside that.
+    """
+    never: set[int] = set()
+    for reason in found:
+        call = scene.maker(reason.abouts[0][OUT]) if reason.code in OF_CUSTOM else None
+        inner = getattr(call[OP], "inner", ()) if call is not None else ()
+        if call is None or not inner:
+            continue
+        inside = scene.above(inner) - scene.above([i for i in call[IDS] if i is not None])
+        for entry in scene.entries:
+            if entry[OUT] in inside and getattr(entry[OP], "custom", False):
+                never.add(entry[OUT])
+                reason.related.append((place_of(entry), "the gradient function of"
+                                       f" `{entry[OP].name}`, called here, never runs"))
+    return [r for r in found if r.code not in OF_CUSTOM or r.abouts[0][OUT] not in never]
 
 
 def _index(between: list[Arc], cast: Arc) -> Entry | None:

@@ -212,6 +212,10 @@ class Scene:
         """
         return self.scope(first) is None or second is None or first <= second
 
+    def binding(self, name: str) -> Any:
+        """Return the location of the last binding of a name; None if there is none."""
+        return next((n.span for n in reversed(self.namings) if n.name == name), None)
+
     def read_as(self, names: Container[str], above: Container[int]) -> Sequence[Naming]:
         """Return the names under which values were read on the way to a target, as namings of the
         results; for scenes in which bindings leave no naming.

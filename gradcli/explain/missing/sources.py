@@ -9,8 +9,9 @@ from __future__ import annotations
 from gradcli.engine.record.record import ATTRIBUTES, IDS, OP, OUT
 from gradcli.explain.catalogue import Cause, Reason
 from gradcli.explain.missing import changes
-from gradcli.explain.missing.cut_paths import path_causes
+from gradcli.explain.missing.cut_paths import ASKED_ZERO, path_causes
 from gradcli.explain.missing.scene import hop, is_part, origins, place_of
+from gradcli.explain.missing.twins import twin_of
 from gradcli.lang.running.log import Unrun
 
 TYPE_CHECKING = False
@@ -148,6 +149,20 @@ def _copied(scene: Scene, gap: Gap, maker: Entry, origin: int, above: set[int]) 
         "source-is-copy", f"{gap.source} is {what} of {name or 'a value'}; {gap.target} was"
         f" made with {name or 'that value'} itself", place_of(maker), about=name,
         related=[(use, "this is what the target uses") for use in uses[:1]])
+
+
+def _twice(scene: Scene, gap: Gap, above: set[int]) -> Reason | None:
+    """Return the cause if the target was made with a value that is the source computed again."""
+    twin = twin_of(scene.entries, gap.own, above)
+    if twin is None:
+        return None
+    makers = [place_of(maker) for maker in map(scene.maker, gap.own) if maker is not None]
+    again = place_of(twin)
+    asked = scene.binding(gap.target) if again in makers else None
+    return Reason(
+        "source-computed-twice", f"{gap.source} was computed twice: {gap.target} was made with the"
+        " other value, of the same numbers", asked or again or gap.source_span,
+        related=[(gap.source_span, f"this is the {gap.source} that was asked for")])
 
 
 def _of_source(scene: Scene, gap: Gap, ids: set[int]) -> bool:
@@ -324,6 +339,11 @@ def _unrelated(scene: Scene, gap: Gap, reason: Reason) -> str | None:
     return f"ask for what {gap.target} depends on: {', '.join(names[:4])}" if names else None
 
 
+def _unrelated_python(scene: Scene, gap: Gap, reason: Reason) -> str:
+    found = _unrelated(scene, gap, reason)
+    return f"{found}; if 0 is meant, {ASKED_ZERO}" if found else ASKED_ZERO
+
+
 def _gate(scene: Scene, gap: Gap, reason: Reason) -> str | None:
     """Return advice about a condition on the source; of a loop, to let all turns run."""
     if reason.about == "index":
@@ -366,6 +386,10 @@ SOURCES = (
           "The source is a copy, or a second reading of a part; the target was computed from"
           " another one.",
           find=_copy, changes=changes.copy, advice=_copied_from),
+    Cause("source-computed-twice",
+          "The source was computed, and then the same again for the target, which knows nothing of"
+          " the first one.",
+          find=_twice, advice="compute {source} once, and {target} from it"),
     Cause("source-in-dead-code",
           "The source stands only in lines that never ran: a loop of no rounds, lines behind a"
           " `return`.",
@@ -373,7 +397,7 @@ SOURCES = (
     Cause("source-untaken-branch",
           "The source stands only in a branch that did not run.",
           find=untaken, changes=changes.both_arms, advice="where(c, a, b) computes both branches",
-          python="expected here; ops.where(c, a, b) computes both branches"),
+          python="ops.where(c, a, b) computes both branches; if 0 is meant here, " + ASKED_ZERO),
     Cause("source-not-picked",
           "The source took part in a choice, such as the largest of several, and another one was"
           " taken.",
@@ -385,8 +409,8 @@ SOURCES = (
           "The source only decides which branch runs, and a decision has no slope.",
           find=_condition_only, advice=_gate),
     Cause("source-shadowed",
-          "A parameter or a loop variable of the same name hides the source where the target is"
-          " computed.",
+          "A parameter, a loop variable or a variable of a function has the same name and hides the"
+          " source where the target is computed.",
           find=_shadowed, changes=changes.rename, advice="rename one of the two"),
     Cause("path-rebound",
           "On the path a name was bound to a new value, and what follows uses that one.",
@@ -396,4 +420,4 @@ SOURCES = (
           advice="compute {target} after {source}"),
     Cause("source-unrelated",
           "The target was computed without the source.",
-          advice=_unrelated))
+          advice=_unrelated, python=_unrelated_python))

@@ -121,6 +121,11 @@ class ValueFlow:
         self.given: set[tuple[str, int | str]] = set()
         self.files: dict[PythonFile, dict[Any, Scope]] = {}
         self._look_through(texts.of(place))
+        if isinstance(self.node, ast.Subscript) and isinstance(self.node.ctx, ast.Store):
+            # NumPy takes the value into an element of an array.
+            nodes, file = texts.around(place), self.files[texts.of(place)]
+            self._keep(self.node, next(file[n] for n in reversed(nodes) if n in file))
+            self._spread()
 
     def meets(self, place: Any, plain: Sequence[bool] = ()) -> bool:
         """Return whether the computation at a location used the value.
@@ -159,6 +164,10 @@ class ValueFlow:
             return
         assert text.tree is not None
         self.files[text] = scopes(text.tree)
+        self._spread()
+
+    def _spread(self) -> None:
+        """Find all that holds the value, from what is known to hold it."""
         for _ in range(ROUNDS):
             before = len(self.held), len(self.calls), len(self.given)
             for file in self.files.values():

@@ -71,11 +71,12 @@ class ThreadWindow(Window):
 class PythonScene(Scene):
     """The scene of Python code; its locations are instructions or positions in Python functions."""
 
-    __slots__ = ("scope_of", "texts")
+    __slots__ = ("asked_at", "scope_of", "texts")
 
-    def __init__(self, scope_of: Callable[[Any], Any], texts: PythonFiles, *parts: Any, **named: Any
-                 ) -> None:
+    def __init__(self, asked_at: Any, scope_of: Callable[[Any], Any], texts: PythonFiles,
+                 *parts: Any, **named: Any) -> None:
         super().__init__(*parts, **named)
+        self.asked_at = asked_at
         self.scope_of = scope_of
         self.texts = texts
 
@@ -118,6 +119,12 @@ class PythonScene(Scene):
                 return None
             span = self.texts.of(span).position(calls[0])
         return None
+
+    def binding(self, name: str) -> Any:
+        """Return the location of the last binding of a name above the question, in its function."""
+        nodes = self.texts.around(self.asked_at)
+        statement = python_text.last_binding(nodes, name) if nodes else None
+        return None if statement is None else self.texts.of(self.asked_at).position(statement)
 
     def read_as(self, names: Container[str], above: Container[int]) -> Sequence[Naming]:
         """Return namings for plain numbers and for second names of tensors, found in the text."""
@@ -246,7 +253,7 @@ class PythonTrace(ValueNames):
         entries = [*self.entries.values(), *hops]
         since = min(own, default=0)
         return PythonScene(
-            self.scope_of, self.texts, entries, self.namings(source, at, set(targets), made),
+            at, self.scope_of, self.texts, entries, self.namings(source, at, set(targets), made),
             [(first, last, place) for first, last, place, *_ in self.events.requests],
             {}, [*self._unrun(since), *deciding(self.events, below, self.texts, flows)],
             self._picked(since), self._hiding(source, made),
@@ -256,6 +263,8 @@ class PythonTrace(ValueNames):
     def _written(self, entry: Entry) -> str:
         place = entry[PLACE]
         text = self.texts.written(place[2:4]) if place is not None else ""
+        if place is not None and python_text.item_set(self.texts.around(place[2:4])[-1:]):
+            text = self.texts.of(place[2:4]).segment(self.texts.statement(place[2:4]))
         if entry[OP].name == "path-left-engine":
             return text or "numpy"
         return text or str(entry[OP].name)
@@ -386,22 +395,25 @@ class PythonTrace(ValueNames):
             j for j in self.entries[i][IDS] if j is not None] if i in self.entries else ())
 
     def _hiding(self, source: str, made: set[int]) -> list[tuple[str, Any, str]]:
-        """Return the parameters named like the source in functions that computed the target."""
+        """Return the parameters and variables named like the source in functions that computed the
+        target, or around these.
+        """
         found = {}
+        asking = self.texts.around(self.place)
         for id in made:
             entry = self.entries.get(id)
             place = entry[PLACE] if entry is not None else None
-            if place is None or source not in place[2].co_varnames[:place[2].co_argcount]:
+            if place is None or source not in (*place[2].co_varnames, *place[2].co_freevars):
                 continue
             nodes = self.texts.around(place[2:4])
-            scope = self.texts.scope(place[2:4])
-            if scope is None or source not in python_text.read_in(nodes[-1:]):
+            bound = python_text.binding_in(nodes, source)
+            if bound is None or bound[0] in asking or source not in python_text.read_in(nodes[-1:]):
                 continue
-            argument = next((a for a in scope.args.args if a.arg == source), None)
-            if argument is not None:
-                name = f"`{scope.name}`" if hasattr(scope, "name") else "this function"
-                at = self.texts.of(place[2:4]).position(argument)
-                found[at] = source, at, f"a parameter of {name}"
+            function, node = bound
+            name = f"`{function.name}`" if hasattr(function, "name") else "this function"
+            kind = "parameter" if isinstance(node, ast.arg) else "variable"
+            at = self.texts.of(place[2:4]).position(node)
+            found[at] = source, at, f"a {kind} of {name}"
         return list(found.values())
 
 

@@ -7,7 +7,6 @@ everything that has lines there (files, notebooks) can be read; the rest is expl
 from __future__ import annotations
 
 import ast
-import builtins
 import linecache
 
 from gradcli.engine.record.provenance import bytes_of, position
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
 
 LEAVING = (ast.Return, ast.Raise, ast.Break, ast.Continue)
 LOOPS = (ast.For, ast.AsyncFor, ast.While)
-ATOMS = (ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.Constant)
 SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
 
@@ -135,8 +133,13 @@ class PythonFiles:
         return next((n for n in reversed(self.around(place)) if isinstance(n, ast.stmt)), None)
 
     def scope(self, place: Any) -> Any:
-        """Return the function around a location; None for the module."""
-        return next((n for n in reversed(self.around(place)) if isinstance(n, SCOPES)), None)
+        """Return the function around a location; None for the module. Default values and decorators
+        of a function belong to the one around it.
+        """
+        nodes = self.around(place)
+        parts = [*nodes[1:], None]
+        return next((n for n, part in zip(nodes[::-1], parts[::-1], strict=False)
+                     if isinstance(n, SCOPES) and not _is_outside(n, part)), None)
 
     def located(self, place: Any) -> Position | None:
         """Return the position of a location; of a `with` block, only of its head."""
@@ -158,23 +161,11 @@ class PythonFiles:
         return text if len(text) <= longest else f"{text[:longest - 3].rstrip()}..."
 
 
-def to_call(texts: PythonFiles, place: Any) -> str:
-    """Return the advice how to run the function around a location: a special method is run by an
-    operator, `__call__` by a call of an instance.
-    """
-    name = texts.scope(place).name
-    if not name.startswith("__"):
-        return f"call {name}"
-    text = texts.of(place)
-    assert text.tree is not None
-    owner = next((n.name for n in reversed(texts.around(place)) if isinstance(n, ast.ClassDef)), "")
-    made = {getattr(t, "id", getattr(t, "attr", "")) for n in ast.walk(text.tree)
-            if isinstance(n, ast.Assign) and isinstance(n.value, ast.Call)
-            and getattr(n.value.func, "id", "") == owner for t in n.targets}
-    calls = {text.segment(call) for one in made for call in text.calls_of(one)}
-    short = [call for call in calls if len(call) <= 40]
-    return f"call {short[0]}" if name == "__call__" and len(short) == len(calls) == 1 else (
-        f"use the {owner}")
+def _is_outside(function: Any, part: Any) -> bool:
+    """Return whether a part of a function runs where the function is defined."""
+    arguments = function.args
+    return any(part is one for one in (
+        *arguments.defaults, *arguments.kw_defaults, *getattr(function, "decorator_list", ())))
 
 
 def block_at(nodes: Sequence[ast.AST]) -> ast.With | ast.AsyncWith | None:
@@ -257,20 +248,13 @@ def operands_of(node: Any) -> list[Any]:
     return list(node.args) if isinstance(node, ast.Call) and not node.keywords else []
 
 
-def assigning(statement: Any, name: str) -> str | None:
-    """Return the assignment that a binding of a variable's name stands for: `w.assign_sub(e)` for
-    `w = w - e`. None if the statement does not bind just that name.
+def item_set(nodes: Sequence[ast.AST]) -> ast.Subscript | None:
+    """Return the element that is assigned to, of an item or of a statement that assigns just one;
+    None for anything else.
     """
-    if [ast.unparse(t) for t in targets_of(statement)] != [name]:
-        return None
-    value = statement.value
-    if isinstance(statement, ast.AugAssign):
-        value = ast.BinOp(ast.Name(name), statement.op, value)
-    if isinstance(value, ast.BinOp) and ast.unparse(value.left) == name and isinstance(
-            value.op, (ast.Add, ast.Sub)):
-        how = "assign_add" if isinstance(value.op, ast.Add) else "assign_sub"
-        return f"{name}.{how}({ast.unparse(value.right)})"
-    return f"{name}.assign({ast.unparse(value)})"
+    targets = [t for node in nodes for t in (targets_of(node) or [node])]
+    item = targets[0] if len(targets) == 1 else None
+    return item if isinstance(item, ast.Subscript) and isinstance(item.ctx, ast.Store) else None
 
 
 def bindings_between(nodes: Sequence[ast.AST], name: str, first: int, last: int) -> int:
@@ -295,6 +279,21 @@ def name_bound(nodes: Sequence[ast.AST], where: Range | None) -> str | None:
             if value is not None and not isinstance(to, (ast.Tuple, ast.List)) and (
                     range_of(value) == where):
                 return ast.unparse(to)
+    return None
+
+
+def binding_in(nodes: Sequence[ast.AST], name: str) -> tuple[Any, ast.AST] | None:
+    """Return the innermost function around the end of `nodes` that binds a name, and its parameter
+    or where it is bound first; None if none does.
+    """
+    for scope in reversed([n for n in nodes if isinstance(n, SCOPES)]):
+        todo: list[ast.AST] = [scope]
+        for node in todo:
+            todo += [n for n in ast.iter_child_nodes(node) if not isinstance(n, SCOPES)]
+            if (isinstance(node, ast.arg) and node.arg == name) or (
+                    isinstance(node, ast.Name) and node.id == name
+                    and isinstance(node.ctx, ast.Store)):
+                return scope, node
     return None
 
 
@@ -333,39 +332,6 @@ def keyword_of(node: Any, name: str) -> Any:
         if isinstance(part, ast.keyword) and part.arg == name:
             return part
     return None
-
-
-# --- what to write instead ---------------------------------------------------------------------
-
-
-def straight_through(texts: PythonFiles, place: Any) -> str | None:
-    """Return a step such as `ops.round(x)` rewritten to keep its value and to have the slope of its
-    operand; None if its form is not known.
-    """
-    nodes = texts.around(place)
-    node: Any = nodes[-1] if nodes else None
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.FloorDiv):
-        parts, sign = [node.left, node.right], "/"
-        prefix = "ops."
-    elif isinstance(node, ast.Call) and not node.keywords:
-        function: Any = node.func
-        owner = getattr(function, "value", None)
-        of_module = isinstance(owner, ast.Name) and owner.id in ("ops", "np", "numpy", "math")
-        parts, sign = list(node.args), ", "
-        if owner is not None and not of_module and not parts:
-            parts = [owner]  # x.round()
-        prefix = "" if owner is None and function.id not in dir(builtins) else "ops."
-    else:
-        return None
-    if len(parts) != 1 + (sign == "/"):
-        return None
-    text = sign.join(ast.unparse(p) if isinstance(p, ATOMS) or (
-        sign != "/" and isinstance(p, ast.BinOp) and not isinstance(p.op, (ast.Add, ast.Sub)))
-        else f"({ast.unparse(p)})" for p in parts)
-    found = f"{text} + {prefix}stop_gradient({ast.unparse(node)} - {text})"
-    within = nodes[-2] if len(nodes) > 1 else None
-    return f"({found})" if isinstance(within, ast.expr) and not isinstance(within, ast.Call) else (
-        found)
 
 
 # --- branches ---------------------------------------------------------------------------------

@@ -16,6 +16,7 @@ from gradcli.engine.sweeps import constant, derivatives
 from gradcli.explain import catalogue as reasons
 from gradcli.explain.missing.causes import advice, causes
 from gradcli.explain.missing.scene import Gap, Window, place_of
+from gradcli.explain.python import advice as changes
 from gradcli.explain.python import numbers
 from gradcli.explain.python import text as python_text
 from gradcli.explain.python.names import LONGEST
@@ -269,14 +270,18 @@ def _fix(reason: reasons.Reason, gap: Gap, scene: PythonScene, trace: PythonTrac
     """Return the advice; where the text of the code shows more, in terms of that."""
     tape = gap.window.name if gap.window is not None else "the tape"
     if reason.code == "path-step-function":
-        through = python_text.straight_through(scene.texts, place_of(reason.abouts[0]))
+        through = changes.straight_through(scene.texts, place_of(reason.abouts[0]))
         if through:
             return through
+    if reason.code == "path-left-engine" and place_of(reason.abouts[0]) is not None:
+        collected = changes.collecting(scene.texts.statement(place_of(reason.abouts[0])))
+        if collected is not None:
+            return collected
     if reason.code in ("path-outside-tape", "path-gradient-not-recorded"):
         function = scene.texts.scope(reason.span)
         around = scene.texts.around(gap.window.span) if gap.window is not None else []
         if hasattr(function, "name") and function not in around:
-            return f"{python_text.to_call(scene.texts, reason.span)} in the block of {tape}"
+            return f"{changes.to_call(scene.texts, reason.span)} in the block of {tape}"
     if reason.code == "source-rebound":
         assigning = _assigning(reason, gap, scene, trace)
         # Who computes with the new value wants the gradient in that.
@@ -314,5 +319,5 @@ def _assigning(reason: reasons.Reason, gap: Gap, scene: PythonScene, trace: Pyth
             made.add(entry[OUT])
         if entry[OUT] in above and entry[OUT] > new and not states.isdisjoint(entry[IDS]):
             return None
-    return None if made.isdisjoint(gap.own) else python_text.assigning(
+    return None if made.isdisjoint(gap.own) else changes.assigning(
         scene.texts.statement(place), name)
