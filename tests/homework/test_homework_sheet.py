@@ -86,6 +86,7 @@ def test_the_hash_is_that_of_the_text() -> None:
     ("[credit]", "[crdit]", [("E0701", "[crdit]", "did you mean `credit`?")]),
     ("title =", "titel =", [("E0701", "titel", "did you mean `title`?")]),
     ("points = 3", "pionts = 3", [("E0701", "pionts", "did you mean `points`?")]),
+    ("penalty = 0.2", "penalti = 0.2", [("E0701", "penalti", "did you mean `penalty`?")]),
     ('"gradient"', '"gradeint"', [("E0701", '"gradeint"', "did you mean `gradient`?")]),
     ('"ten"', '"tenn"', [("E0701", '"tenn"', "did you mean `ten`?")]),
     ('id = "2"\n', "", [("E0702", "[[problem]]", 'write id = "1a"')]),

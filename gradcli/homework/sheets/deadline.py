@@ -180,7 +180,6 @@ def extension(value: object) -> datetime | timedelta | None:
     return (span(value) if isinstance(value, str) else None) or due_time(value)
 
 
-
 def due_time(value: object) -> datetime | None:
     """Return the time that a value of a sheet says; a day is its end, and so is 23:59."""
     if isinstance(value, date) and not isinstance(value, datetime):

@@ -23,11 +23,10 @@ if TYPE_CHECKING:
 
     from gradcli.base.errors import Source, Span
     from gradcli.homework.sheets.cells import SourceCell
-
-    # Keys and indices from the top: ("problem", 0, "wrt").
-    KeyPath = tuple[str | int, ...]
+    from gradcli.homework.sheets.places import KeyPath
 
 SCHEMA = 1
+MAX_BYTES = 1024 * 1024
 TABLES = ("schema", "sheet", "credit", "late", "problem")
 HEAD = ("id", "title", "seed", "attempt", *OPTIONS)
 LATE = ("penalty", "due", "timezone", "grace", "extensions")
@@ -113,10 +112,11 @@ class _TomlReader:
                     defaults[name] = value
         credit = self._credit()
         given = {**defaults, "credit": credit} if credit else defaults
-        late, deadline = self._late(), self._deadline()
+        late = self._table("late", LATE)
+        penalty, deadline = self._penalty(late), self._deadline(late)
         for k, fields in enumerate(self._problems()):
             self._problem(k, fields, given)
-        return self.found.sheet(self._id(head), title=self._text(head, "title"), late=late,
+        return self.found.sheet(self._id(head), title=self._text(head, "title"), late=penalty,
                                 seed=self._seed(head), options=defaults, deadline=deadline,
                                 attempt=self._attempt(head))
 
@@ -154,8 +154,7 @@ class _TomlReader:
                 found.update(read)
         return found
 
-    def _late(self) -> float:
-        table = self._table("late", LATE)
+    def _penalty(self, table: Mapping[str, Any]) -> float:
         penalty = table.get("penalty", 0.0)
         if isinstance(penalty, bool) or not isinstance(penalty, (int, float)) \
                 or not 0 <= penalty <= 1:
@@ -164,8 +163,7 @@ class _TomlReader:
             return 0.0
         return float(penalty)
 
-    def _deadline(self) -> Deadline:
-        table = self._table("late", LATE)
+    def _deadline(self, table: Mapping[str, Any]) -> Deadline:
         due = self._due("due", table.get("due"), self.value("late", "due"))
         grace = self._grace(table.get("grace", "0 s"))
         given = table.get("extensions", {})
@@ -391,7 +389,7 @@ def parse(text: str, name: str) -> Sheet:
     if ending in (".csv", ".tsv"):
         return csv_sheet(source)
     if ending == ".toml" or re.search(r"^\s*\[\[? *(?:problem|sheet)", text, re.MULTILINE):
-            return toml_sheet(source)
+        return toml_sheet(source)
     return list_sheet(source)
 
 
@@ -399,6 +397,3 @@ def _too_large(source: Source) -> GradcliError:
     return GradcliError(Diagnostic(
         "E0707", f"`{source.name}` is larger than {MAX_BYTES // 1024 ** 2} MiB", source=source,
         span=(0, 0), help="split the sheet"))
-
-
-MAX_BYTES = 1024 * 1024
