@@ -9,9 +9,10 @@ from __future__ import annotations
 from time import perf_counter, thread_time
 
 from gradcli.base.errors import GradcliError, error
-from gradcli.homework.checking.answered import Answered, Trial
+from gradcli.homework.checking.answered import Answered, Trial, misnamed
 from gradcli.homework.checking.compare import Comparison
 from gradcli.homework.checking.judge import is_right, judge
+from gradcli.homework.checking.outcome import RIGHT, WAITS, leave, unchecked
 from gradcli.homework.checking.prepared import PreparedProblem, prepared_problem
 from gradcli.homework.checking.readings import doubt, listed, read_answer, several
 from gradcli.homework.checking.sides import differing_sides, is_rounded, unsure_left
@@ -19,9 +20,12 @@ from gradcli.lang.paper.answer import alternatives
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
 
     from gradcli.homework.checking.problem import Problem
+    from gradcli.lang.paper.answer import Reading
+
 SLOW = 0.25
 """Seconds of work after which an answer is left to a person."""
 PREPARING = 2.0
@@ -58,7 +62,7 @@ def prepare(problem: Problem, seed: object = 0) -> PreparedProblem:
         unit_of(prepared)
     if expected is not None:
         result = check(prepared, expected)
-        if result["verdict"] not in ("correct", "domain"):
+        if result["verdict"] not in RIGHT:
             raise error("E0705", f"the expected answer `{expected}` is not right:"
                         f" {result['message']}", help="correct it, or leave `expected` out",
                         about=("option", "expected"))
@@ -107,10 +111,9 @@ def check(prepared: PreparedProblem, answer: str) -> dict[str, Any]:
         if result["verdict"] == "wrong" and len(signed) > len(lines):
             # -x, -x is two answers or a difference.
             other = _of_lines(prepared, signed, result, end)
-            if other["verdict"] in ("correct", "domain", "undecided"):
-                result = {**other, "verdict": "undecided", "score": 0.0, "message":
-                          "a line begins with a minus, and may be an answer of its own: a person"
-                          " has to look at it"}
+            if other["verdict"] in {*RIGHT, "undecided"}:
+                leave(other, "a line begins with a minus, and may be an answer of its own")
+                result = other
     if result["verdict"] == "unreadable" and not prepared.reference.shape and \
             prepared.reference.solutions is None:
         result = _of_several(prepared, several(answer), result, end)
@@ -126,13 +129,12 @@ def _of_several(prepared: PreparedProblem, answers: list[str], whole: dict[str, 
     found = [_of_text(prepared, answer, end) for answer in answers]
     if not found or {"unreadable", "blank"}.intersection([one["verdict"] for one in found]):
         return whole
-    count = sum([one["verdict"] in ("correct", "domain") for one in found])
+    count = sum([one["verdict"] in RIGHT for one in found])
     if count == len(found):
         return found[0]
     return {**whole, "verdict": "undecided", "read_as": " or ".join([
         one["read_as"] or "?" for one in found]), "message":
-        f"{count} of {len(found)} answers {'is' if count == 1 else 'are'} right: a person has to"
-        " look at it"}
+        f"{count} of {len(found)} answers {'is' if count == 1 else 'are'} right{WAITS}"}
 
 
 def _of_lines(prepared: PreparedProblem, lines: list[str], whole: dict[str, Any], end: float
@@ -143,34 +145,29 @@ def _of_lines(prepared: PreparedProblem, lines: list[str], whole: dict[str, Any]
     lines cannot be read alone, as a formula that an editor has broken. end: of the work, of
     `time.thread_time`.
     """
-    right = ("correct", "domain")
     vector = bool(prepared.reference.shape)
-    if vector and whole["verdict"] in right:
+    if vector and whole["verdict"] in RIGHT:
         return whole
     found = [one for one in [_of_text(prepared, line, end) for line in lines[:MAX_LINES]]
              if one["verdict"] != "blank"]
     verdicts = [one["verdict"] for one in found]
-    count = sum([verdict in right for verdict in verdicts])
+    count = sum([verdict in RIGHT for verdict in verdicts])
     broken = "unreadable" in verdicts or not found
     if len(lines) <= MAX_LINES:
-        if broken and (whole["verdict"] in right or not count):
+        if broken and (whole["verdict"] in RIGHT or not count):
             return whole
-        if count == len(found) or (set(verdicts) == {"wrong"} and whole["verdict"] not in right):
+        if count == len(found) or (set(verdicts) == {"wrong"} and whole["verdict"] not in RIGHT):
             return whole if vector and not count else found[-1]
     said = (f"read line by line, {count} of {len(found)} are right" if count else
             "this stands on several lines, and may be one formula or several")
     return {**whole, "verdict": "undecided", "mistake": None, "also": [], "confidence": None,
-            "message": f"{said}: a person has to look at it", "witness": None, "score": 0.0,
+            "message": f"{said}{WAITS}", "witness": None, "score": 0.0,
             "hint": None, "read_as": "; ".join([one["read_as"] or "?" for one in found])}
 
 
 def _of_text(prepared: PreparedProblem, answer: str, end: float) -> dict[str, Any]:
     """Return the result for a text that is one answer, without its time. end: of the work."""
-    result: dict[str, Any] = {
-        "verdict": "unreadable", "mistake": None, "also": [], "confidence": None, "message": "",
-        "read_as": None, "alternatives": [], "witness": None,
-        "points": {"usable": 0, "agree": 0, "disagree": 0, "undefined": 0}, "score": 0.0,
-        "fingerprint": None, "hint": None}
+    result = unchecked("unreadable", "")
     try:
         if _accepts_text(prepared, answer, result):
             pass
@@ -181,105 +178,120 @@ def _of_text(prepared: PreparedProblem, answer: str, end: float) -> dict[str, An
     except GradcliError as problem:
         result["message"] = problem.message + (f"; {problem.help}" if problem.help else "")
     except (TimeoutError, MemoryError, RecursionError) as problem:
-        result.update(verdict="undecided", message="this took too long or too much memory to"
-                      f" check ({type(problem).__name__}): a person has to look at it")
+        leave(result, "this took too long or too much memory to check"
+                      f" ({type(problem).__name__})")
     return result
 
 
 def _check(prepared: PreparedProblem, text: str, result: dict[str, Any], end: float) -> None:
-    problem, reference = prepared.problem, prepared.reference
-    if reference.solutions is not None:
-        if problem.words:
-            from gradcli.homework.checking.words import judge_words
-
-            judge_words(prepared, text, result)
-        else:
-            from gradcli.homework.checking.sets import judge_set
-
-            judge_set(prepared, text, result)
+    """Fill in the verdict on an answer, and what is wrong with a wrong one. end: of the work."""
+    if prepared.reference.solutions is not None:
+        _check_set(prepared, text, result)
         return
-    deadline = min(end, thread_time() + SLOW)
-    reading = read_answer(prepared, text, deadline)
-    result["read_as"] = reading.read_as
-    answered = Answered(reading, reference, problem)
-    if not answered.fits:
-        fitting = listed(prepared, text)
-        if len(fitting) == 1:  # the one reading that has the shape asked for
-            answered, = fitting
-            reading = answered.reading
-            result["read_as"] = reading.read_as
-    trial = Trial(prepared, answered, deadline)
+    trial = _tried(prepared, text, result, min(end, thread_time() + SLOW))
+    reading = trial.answered.reading
     judge(trial, result)
-    if problem.unit:
+    if prepared.problem.unit:
         from gradcli.homework.checking import units
 
         if units.settle(trial, result):
             return
-    named = ""
-    if reading.sides or reading.labels:
-        from gradcli.homework.checking.answered import misnamed
-
-        named = misnamed(reading, prepared)
-    if named and result["verdict"] in ("correct", "domain"):
-        _leave(result, f"the right side is right, but the left side names {named}")
-        return
-    unsure = unsure_left(trial) if result["verdict"] in ("correct", "domain", "wrong") else ""
-    step = differing_sides(trial, result["verdict"] in ("correct", "domain"))
-    if step and not unsure and problem.steps == "last" and reading.equation is None:
-        result["message"] = f"{result['message']}; {step}"
-    else:
-        unsure = unsure or step
-    if not unsure and result["verdict"] == "wrong":
-        if prepared.single and ("..." in text or "…" in text):
-            unsure = "digits that end in dots may be cut off, or rounded"
-        elif not prepared.single and not reference.kind.plain and is_rounded(trial):
-            unsure = "right, but for rounding"
-        elif reading.conditions or answered.unknown or "10" in text:
-            unsure = doubt(trial, result)
+    named = misnamed(reading, prepared) if reading.sides or reading.labels else ""
+    unsure = _unsure(trial, named, text, result)
     if unsure:
-        _leave(result, unsure)
+        leave(result, unsure)
         return
     if result["verdict"] != "correct" and any(
-            _is_same(trial, accepted, deadline) for accepted in prepared.problem.accept):
-        result.update(verdict="correct", score=1.0, witness=None,
-                      message=ACCEPTED)
+            _is_same(trial, accepted, trial.deadline) for accepted in prepared.problem.accept):
+        result.update(verdict="correct", score=1.0, witness=None, message=ACCEPTED)
         return
     if result["verdict"] in ("wrong", "undecided"):
-        others = alternatives(reading, reference.names)
+        others = alternatives(reading, prepared.reference.names)
         result["alternatives"] = [other.read_as for other in others]
-        if result["verdict"] == "wrong":
+        if result["verdict"] == "wrong" and not _is_right_otherwise(trial, text, result):
             from gradcli.homework.mistakes.diagnosis import diagnose
-            from gradcli.lang.paper.ambiguous import mixed_numbers, shorter_arguments
 
-            for other in [one.reading for one in listed(prepared, text)]:
-                if is_right(prepared, other, deadline):
-                    result["alternatives"].insert(0, other.read_as)
-                    _leave(result, "a comma between digits may separate, or be a decimal one: read"
-                           f" as `{other.read_as}`, this is right")
-                    return
-            for other in mixed_numbers(reading):
-                result["alternatives"].insert(0, other.read_as)
-                if is_right(prepared, other, deadline):
-                    _leave(result, "a number stands before a fraction: read as a sum,"
-                           f" `{other.read_as}`, this is right, as a product it is not")
-                    return
-            for other in shorter_arguments(reading):
-                if is_right(prepared, other, deadline):
-                    result["alternatives"] = [other.read_as, *[
-                        one for one in result["alternatives"] if one != other.read_as]]
-                    _leave(result, "a function without brackets may end before a blank or bracket:"
-                           f" read as `{other.read_as}`, this is right")
-                    return
-            diagnose(prepared, trial, others, result,
-                     min(end, thread_time() + DIAGNOSIS))
+            diagnose(prepared, trial, others, result, min(end, thread_time() + DIAGNOSIS))
             if named:
                 result["message"] += f"; the left side names {named}"
 
 
-def _leave(result: dict[str, Any], why: str) -> None:
-    """Leave an answer to a person."""
-    result.update(verdict="undecided", score=0.0, witness=None,
-                  message=f"{why}: a person has to look at it")
+def _check_set(prepared: PreparedProblem, text: str, result: dict[str, Any]) -> None:
+    if prepared.problem.words:
+        from gradcli.homework.checking.words import judge_words
+
+        judge_words(prepared, text, result)
+    else:
+        from gradcli.homework.checking.sets import judge_set
+
+        judge_set(prepared, text, result)
+
+
+def _tried(prepared: PreparedProblem, text: str, result: dict[str, Any], deadline: float) -> Trial:
+    """Return a trial of an answer as it is read, or of its one reading of the shape asked for, and
+    say in the result how.
+    """
+    reading = read_answer(prepared, text, deadline)
+    result["read_as"] = reading.read_as
+    answered = Answered(reading, prepared.reference, prepared.problem)
+    fitting = [] if answered.fits else listed(prepared, text)
+    if len(fitting) == 1:
+        answered, = fitting
+        result["read_as"] = answered.reading.read_as
+    return Trial(prepared, answered, deadline)
+
+
+def _unsure(trial: Trial, named: str, text: str, result: dict[str, Any]) -> str:
+    """Return why a person has to decide on an answer that was judged, or "".
+
+    named: what another quantity its left side names.
+    """
+    prepared, reading = trial.prepared, trial.answered.reading
+    wrong, right = result["verdict"] == "wrong", result["verdict"] in RIGHT
+    if named and right:
+        return f"the right side is right, but the left side names {named}"
+    unsure = unsure_left(trial) if right or wrong else ""
+    step = differing_sides(trial, right)
+    if step and not unsure and prepared.problem.steps == "last" and reading.equation is None:
+        result["message"], step = f"{result['message']}; {step}", ""
+    if unsure or step or not wrong:
+        return unsure or step
+    if prepared.single and ("..." in text or "…" in text):
+        return "digits that end in dots may be cut off, or rounded"
+    if not prepared.single and not prepared.reference.kind.plain and is_rounded(trial):
+        return "right, but for rounding"
+    return doubt(trial, result) if (
+        reading.conditions or trial.answered.unknown or "10" in text) else ""
+
+
+def _is_right_otherwise(trial: Trial, text: str, result: dict[str, Any]) -> bool:
+    """Return whether a wrong answer is right as something else that it may mean, and leave it to a
+    person if so.
+    """
+    for other, told, why in _meant(trial, text):
+        right = is_right(trial.prepared, other, trial.deadline)
+        if right or told:
+            result["alternatives"] = [other.read_as, *[
+                one for one in result["alternatives"] if one != other.read_as]]
+        if right:
+            leave(result, why.format(f"`{other.read_as}`"))
+            return True
+    return False
+
+
+def _meant(trial: Trial, text: str) -> Iterator[tuple[Reading, bool, str]]:
+    """Yield what else an answer may mean, whether that is told even if it is wrong, and why."""
+    from gradcli.lang.paper.ambiguous import mixed_numbers, shorter_arguments
+
+    for answered in listed(trial.prepared, text):
+        yield answered.reading, False, ("a comma between digits may separate, or be a decimal one:"
+                                        " read as {}, this is right")
+    for other in mixed_numbers(trial.answered.reading):
+        yield other, True, ("a number stands before a fraction: read as a sum, {}, this is right,"
+                            " as a product it is not")
+    for other in shorter_arguments(trial.answered.reading):
+        yield other, False, ("a function without brackets may end before a blank or bracket: read"
+                             " as {}, this is right")
 
 
 def read_accepted(prepared: PreparedProblem, text: str) -> Answered | None:

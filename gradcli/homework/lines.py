@@ -10,6 +10,7 @@ from gradcli.base.errors import Diagnostic, GradcliError, Source, error
 from gradcli.homework import check
 from gradcli.homework.checking.answered import Answered
 from gradcli.homework.checking.fields import from_fields, in_json
+from gradcli.homework.checking.outcome import unchecked
 from gradcli.lang.paper.answer import read
 
 TYPE_CHECKING = False
@@ -120,16 +121,15 @@ def checked(ready: PreparedProblem, answer: str) -> dict[str, Any]:
     try:
         found = check.check(ready, answer)
     except Exception as bug:        # one answer is not worth the run of a class
-        found = undecided(f"a bug in gradcli, not in the answer: {type(bug).__name__}: {bug};"
-                          " a person has to look at it")
+        return undecided(f"a bug in gradcli, not in the answer: {type(bug).__name__}: {bug};"
+                         " a person has to look at it")
     return {key: found[key] for key in KEYS}
 
 
 def undecided(message: str) -> dict[str, Any]:
     """Return the result for an answer that could not be checked."""
-    return {**dict.fromkeys(KEYS), "verdict": "undecided", "also": [], "message": message,
-            "alternatives": [], "score": 0.0, "ms": 0.0,
-            "points": {"usable": 0, "agree": 0, "disagree": 0, "undefined": 0}}
+    found = unchecked("undecided", message)
+    return {key: found[key] for key in KEYS}
 
 
 def unreadable(ready: PreparedProblem, answer: str) -> tuple[Diagnostic, ...]:

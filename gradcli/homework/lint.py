@@ -8,6 +8,7 @@ from gradcli.base.errors import Diagnostic, GradcliError, Source
 from gradcli.homework.check import check, prepare, read_accepted
 from gradcli.homework.checking.compare import Comparison
 from gradcli.homework.checking.judge import hides_numbers, may_round
+from gradcli.homework.checking.outcome import RIGHT
 from gradcli.homework.checking.pool import ENOUGH
 from gradcli.homework.marking.earlier import RESULTS
 from gradcli.homework.marking.executors import seed_of
@@ -66,8 +67,7 @@ def _followed(prepared: PreparedProblem, ready: Mapping[str, PreparedProblem]) -
 
     fields = further(problem, before.problem)
     same = "".join(problem.function.split()) == "".join(before.problem.function.split())
-    if fields is None or (not same and check(before, problem.function)["verdict"] not in (
-            "correct", "domain")):
+    if fields is None or (not same and check(before, problem.function)["verdict"] not in RIGHT):
         return [f"nothing follows from {problem.follows}: the function is not the answer to it, nor"
                 " is a value, a further derivative or a critical point of its function asked for"]
     return []

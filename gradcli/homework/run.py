@@ -15,6 +15,7 @@ from time import perf_counter
 
 from gradcli.base.errors import Diagnostic, GradcliError, Source
 from gradcli.base.workers.pools import pool
+from gradcli.homework.checking.outcome import unchecked
 from gradcli.homework.handed_in.records import InputNote
 from gradcli.homework.marking import executors
 from gradcli.homework.marking.earlier import (
@@ -264,7 +265,7 @@ class RunResults:
                 elif answer.fault is not None:
                     yield result(
                         self._sheet, problem, student.id, answer.answer,
-                        executors.unchecked("unreadable", answer.fault), self._seed, answer.file,
+                        unchecked("unreadable", answer.fault), self._seed, answer.file,
                         answer.line, answer.doubt, answer.beside), None
                 elif answer.answer.strip():
                     old = self._old(answer)

@@ -28,9 +28,9 @@ from gradcli.base.workers.guarded import DIED, TOO_LONG, Guarded, Lost, guards
 from gradcli.base.workers.pools import pool
 from gradcli.homework.check import check, prepare
 from gradcli.homework.checking.fields import from_fields
+from gradcli.homework.checking.outcome import unchecked
 from gradcli.homework.handed_in.records import Answer
-from gradcli.homework.marking import executors
-from gradcli.homework.marking.executors import check_answers, prepared, seed_of, unchecked
+from gradcli.homework.marking.executors import check_answers, prepared, seed_of
 from gradcli.homework.sheets.formats import parse
 from gradcli.homework.sheets.sheet import Sheet
 
@@ -369,7 +369,7 @@ def verdicts(sheet: Sheet, answers: list[Answer], **who: Any) -> list[Any]:
 
     def tell(batch: list[tuple[Answer, dict[str, Any]]]) -> None:
         for answer, outcome in batch:
-            assert {*outcome} == {*executors.unchecked("blank", "")}
+            assert {*outcome} == {*unchecked("blank", "")}
             found.append((answer.student, answer.problem, {**outcome, "ms": 0}))
 
     check_answers(sheet, answers, tell, **who)

@@ -13,6 +13,7 @@ from time import thread_time
 from gradcli.base.errors import GradcliError
 from gradcli.base.lazy import np
 from gradcli.homework.checking.answered import Answered, Trial
+from gradcli.homework.checking.outcome import RIGHT
 from gradcli.homework.checking.prepared import prepared_problem
 from gradcli.homework.checking.problem import Problem
 from gradcli.homework.checking.readings import read_answer
@@ -48,7 +49,7 @@ def follow(prepared: PreparedProblem, before: PreparedProblem, own: str, answer:
             _given(prepared, before, own) if verdict == "wrong" else (None, ""))
     given, doubt = kept[own]
     found = check(given, answer)["verdict"] if given is not None else ""
-    if found == "wrong" or (found not in ("correct", "domain", "") and not doubt):
+    if found == "wrong" or (found not in {*RIGHT, ""} and not doubt):
         return
     if doubt:
         result.update(verdict="undecided", score=0.0, mistake=None, also=[], confidence=None,

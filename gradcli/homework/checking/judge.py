@@ -11,6 +11,7 @@ from gradcli.base.lazy import np
 from gradcli.homework.checking import compare, verdict
 from gradcli.homework.checking.answered import Answered, Trial
 from gradcli.homework.checking.compare import Comparison, Side
+from gradcli.homework.checking.outcome import RIGHT
 from gradcli.homework.checking.pool import ENOUGH, more_points, switches
 from gradcli.ops.table.elementwise import (
     add,
@@ -85,7 +86,7 @@ def is_right(prepared: PreparedProblem, reading: Reading, deadline: float, place
               found, placed=placed)
     except GradcliError:
         return False
-    return found["verdict"] in ("correct", "domain")
+    return found["verdict"] in RIGHT
 
 
 # --------------------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ import re
 from typing import NamedTuple
 
 from gradcli.base.errors import GradcliError, error
+from gradcli.homework.checking.outcome import RIGHT
 from gradcli.lang.paper.notations import unit_begin, unit_text
 
 TYPE_CHECKING = False
@@ -286,7 +287,7 @@ def settle(trial: Trial, result: dict[str, Any]) -> bool:
     whether it has.
     """
     prepared, reading = trial.prepared, trial.answered.reading
-    right = result["verdict"] in ("correct", "domain")
+    right = result["verdict"] in RIGHT
     wanted = prepared.problem.unit
     if reading.unit:
         fits = reading.scale != 0

@@ -11,6 +11,7 @@ import hashlib
 from gradcli.base.errors import GradcliError
 from gradcli.base.workers.batches import Job, run_batches
 from gradcli.homework.check import check, prepare
+from gradcli.homework.checking.outcome import WAITS, unchecked
 from gradcli.homework.sheets.formats import parse
 from gradcli.homework.sheets.sheet import Sheet
 
@@ -82,14 +83,6 @@ def checker(payload: tuple[str, str, int | str]) -> Callable[[AnswerText], Check
     return one
 
 
-def unchecked(verdict: str, message: str) -> Checked:
-    """Return the result for an answer that was not checked."""
-    return {"verdict": verdict, "mistake": None, "also": [], "confidence": None,
-            "message": message, "read_as": None, "alternatives": [], "witness": None,
-            "points": {"usable": 0, "agree": 0, "disagree": 0, "undefined": 0}, "score": 0.0,
-            "fingerprint": None, "hint": None, "ms": 0.0}
-
-
 def check_answers(sheet: Sheet, answers: Iterable[Answer],
                   on_result: Callable[[list[tuple[Answer, Checked]]], None], *,
                   executor: Executor | None = None, workers: int = 1,
@@ -106,8 +99,7 @@ def check_answers(sheet: Sheet, answers: Iterable[Answer],
     key = hashlib.sha256(repr(payload).encode("utf-8", "backslashreplace")).hexdigest()
 
     def tell(batch: Sequence[Answer], outcomes: list[tuple[bool, Any]]) -> None:
-        on_result([(answer, outcome if good else unchecked(
-            "undecided", f"{outcome}: a person has to look at it"))
+        on_result([(answer, outcome if good else unchecked("undecided", f"{outcome}{WAITS}"))
             for answer, (good, outcome) in zip(batch, outcomes, strict=True)])
 
     job = Job(checker, payload, key, _sent, _alike)

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from itertools import groupby
 
+from gradcli.homework.checking.outcome import WAITS
 from gradcli.homework.marking.results import SCHEMA, TOOL, Result
 from gradcli.homework.sheets.cells import DIGITS, point, rounded
 from gradcli.render.numbers import apart, elements
@@ -126,8 +127,6 @@ WORDS = {"correct": "right", "wrong": "not right", "domain": "right, but not whe
          "undecided": "to be looked at by a person", "unreadable": "could not be read",
          "blank": "no answer"}
 LOOKED_AT = "to be looked at by a person"
-WAITS = ": a person has to look at it"
-"""What a message says until somebody did."""
 
 
 class Feedback:
