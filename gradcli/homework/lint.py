@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gradcli.homework.checking.prepared import PreparedProblem
+    from gradcli.homework.checking.problem import Problem
     from gradcli.homework.marking.earlier import SavedRun
     from gradcli.homework.marking.results import Result
     from gradcli.homework.sheets.sheet import Sheet
@@ -63,11 +64,11 @@ def _followed(prepared: PreparedProblem, ready: Mapping[str, PreparedProblem]) -
     before = ready.get(problem.follows)
     if before is None:
         return []
-    from gradcli.homework.checking.followed import further
+    from gradcli.homework.checking.followed import further, is_of_same
 
-    fields = further(problem, before.problem)
-    same = "".join(problem.function.split()) == "".join(before.problem.function.split())
-    if fields is None or (not same and check(before, problem.function)["verdict"] not in RIGHT):
+    if further(problem, before.problem) is None or (
+            not is_of_same(problem, before.problem)
+            and check(before, problem.function)["verdict"] not in RIGHT):
         return [f"nothing follows from {problem.follows}: the function is not the answer to it, nor"
                 " is a value, a further derivative or a critical point of its function asked for"]
     return []
@@ -122,32 +123,10 @@ def _warnings(prepared: PreparedProblem) -> list[str]:
     if problem.log == "natural" and "log" in reading.tokens.spellings():
         found.append("`log` is read as the natural logarithm: write ln, or set log to ten")
     found += reading.notes
-    if problem.unit:
-        from gradcli.homework.checking.units import strange
-
-        words = strange(problem.unit)
-        if words:
-            found.append(f"no unit is known that is called {', '.join(words)}: answers have to use"
-                         " the same word")
+    found += _unit(problem)
     found += _names(prepared)
-    for text in problem.accept:
-        accepted = read_accepted(prepared, text)
-        if accepted is None:
-            found.append(f"`{text}`, which `accept` lists, is not a formula: only the same words"
-                         " are accepted")
-        elif accepted.unknown:
-            found.append(f"`{text}`, which `accept` lists, is read as the formula"
-                         f" `{accepted.reading.read_as}`, and the problem has no"
-                         f" {', '.join(accepted.unknown)}: a word is accepted as it is, a formula"
-                         " has to be corrected")
-    usable = _usable(prepared)
-    what = "is defined" if prepared.side.finite.all(axis=0).sum() == usable else "can be told"
-    if not usable:
-        found.append(f"the right answer {what} at none of the points that were tried: give a"
-                     " domain, such as domain = {x = [0, 5]}, or another function")
-    elif not prepared.single and usable < max(ENOUGH, SHARE * prepared.size):
-        found.append(f"the right answer {what} at {usable} of {prepared.size} points: give a"
-                     " domain, such as domain = {x = [0, 5]}")
+    found += _accepted(prepared)
+    found += _points(prepared)
     if problem.tolerance is not None and not prepared.single:
         if hides_numbers(prepared):
             found.append("`tolerance` does not hold inside of functions, roots and exponents: the"
@@ -160,6 +139,46 @@ def _warnings(prepared: PreparedProblem) -> list[str]:
             and reference.kind.single and not problem.at and problem.order == 1:
         found.append("the derivative is a constant: a mistake can hardly be told from another")
     return found
+
+
+def _unit(problem: Problem) -> list[str]:
+    """Return a warning of a unit that no library knows."""
+    if not problem.unit:
+        return []
+    from gradcli.homework.checking.units import strange
+
+    words = strange(problem.unit)
+    return [f"no unit is known that is called {', '.join(words)}: answers have to use the same"
+            " word"] if words else []
+
+
+def _accepted(prepared: PreparedProblem) -> list[str]:
+    """Return warnings of accepted answers that are words, or may have been meant as such."""
+    found = []
+    for text in prepared.problem.accept:
+        accepted = read_accepted(prepared, text)
+        if accepted is None:
+            found.append(f"`{text}`, which `accept` lists, is not a formula: only the same words"
+                         " are accepted")
+        elif accepted.unknown:
+            found.append(f"`{text}`, which `accept` lists, is read as the formula"
+                         f" `{accepted.reading.read_as}`, and the problem has no"
+                         f" {', '.join(accepted.unknown)}: a word is accepted as it is, a formula"
+                         " has to be corrected")
+    return found
+
+
+def _points(prepared: PreparedProblem) -> list[str]:
+    """Return a warning of points that are too few to compare an answer at."""
+    usable = _usable(prepared)
+    what = "is defined" if prepared.side.finite.all(axis=0).sum() == usable else "can be told"
+    if not usable:
+        return [f"the right answer {what} at none of the points that were tried: give a domain,"
+                " such as domain = {x = [0, 5]}, or another function"]
+    if not prepared.single and usable < max(ENOUGH, SHARE * prepared.size):
+        return [f"the right answer {what} at {usable} of {prepared.size} points: give a domain,"
+                " such as domain = {x = [0, 5]}"]
+    return []
 
 
 # --------------------------------------------------------------------------------------------------

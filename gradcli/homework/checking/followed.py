@@ -99,12 +99,17 @@ def _strange(before: PreparedProblem, own: Answered) -> str:
     return "" if all(np.isfinite(value).any() for value in values) else "is not defined anywhere"
 
 
+def is_of_same(problem: Problem, before: Problem) -> bool:
+    """Return whether two parts ask of the same function."""
+    return "".join(problem.function.split()) == "".join(before.function.split())
+
+
 def further(problem: Problem, before: Problem) -> dict[str, Any] | None:
     """Return the fields of part b that asks of the answer to part a what b asks; None where there
     is no such question.
     """
     fields = {**problem.fields(), "expected": None, "accept": (), "variants": (), "follows": ""}
-    if "".join(problem.function.split()) != "".join(before.function.split()):
+    if not is_of_same(problem, before):
         return fields       # it is the answer to part a
     rest = problem.order - before.order
     if before.kind not in ("derivative", "gradient", "partial") or rest < 0:
