@@ -241,11 +241,8 @@ def _terms(prepared: PreparedProblem, c: int) -> list[TermValues]:
     """Return the terms of a component, each a number and an array, with those that differ by a
     number only joined. Empty where there are too many.
     """
-    found: list[TermValues] | None = prepared.cache.get(("terms", c))
-    if found is None:
-        found = prepared.cache["terms", c] = _joined(prepared, _expanded(
-            prepared, prepared.reference.nodes[c]))
-    return found
+    return prepared.kept(("terms", c), lambda: _joined(
+        prepared, _expanded(prepared, prepared.reference.nodes[c])))
 
 
 def _joined(prepared: PreparedProblem, terms: list[Product]) -> list[TermValues]:

@@ -24,13 +24,14 @@ from gradcli.ops.table.elementwise import subtract
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Any
+    from collections.abc import Callable, Sequence
+    from typing import Any, TypeVar
 
     from gradcli.homework.checking.problem import Problem
     from gradcli.lang.paper.answer import Reading
     from gradcli.lang.syntax.code import Code
 
+    Made = TypeVar("Made")
 
 MAX_COMPONENTS = 64
 
@@ -277,7 +278,7 @@ class PreparedProblem:
     single: whether there is one, where numbers are compared.
     side: the right answer.
     zeros: where its components are 0 by their form, a column or a mask over the points.
-    cache: results about the problem that are found once (`gradcli.homework.mistakes`).
+    cache: results about the problem that are found once: see `kept`.
     certain: see `_certain`.
     """
 
@@ -308,6 +309,13 @@ class PreparedProblem:
                 self.values, reference.nodes)])
         self.certain = self._certain(bool(self.zeros.any()))
         self.cache: dict[Any, Any] = {}
+
+    def kept(self, key: Any, make: Callable[[], Made]) -> Made:
+        """Return a value from the cache, made on first use."""
+        found: Made | None = self.cache.get(key)
+        if found is None:
+            found = self.cache[key] = make()
+        return found
 
     def _certain(self, zeros: bool) -> tuple[Any, int]:
         """Return the differences that are allowed to an answer that is right beyond doubt, and the

@@ -39,14 +39,12 @@ from gradcli.homework.mistakes.whole import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from typing import Any, TypeVar
+    from collections.abc import Sequence
+    from typing import Any
 
     from gradcli.homework.checking.prepared import PreparedProblem
     from gradcli.homework.mistakes.derivation import Pair
     from gradcli.lang.paper.answer import Reading
-
-    Made = TypeVar("Made")
 
 
 COMPONENTS = 9
@@ -63,7 +61,7 @@ def diagnose(prepared: PreparedProblem, trial: Trial, others: list[Reading], res
     try:
         found = ranked(explanations(prepared, trial, others, deadline))
         for form in prepared.problem.forms:
-            other = _kept(prepared, ("form", form), partial(in_form, prepared, form))
+            other = prepared.kept(("form", form), partial(in_form, prepared, form))
             again = Trial(other, trial.answered, deadline)
             judge(again, {})
             more = ranked(_of_values(other, again, deadline))
@@ -183,24 +181,16 @@ def _in_common(each: list[list[Explanation]]) -> list[Explanation]:
 # ---- what is known of a problem ----------------------------------------------------------------
 
 
-def _kept(prepared: PreparedProblem, key: Any, make: Callable[[], Made]) -> Made:
-    """Return a value from the problem's cache, made on first use."""
-    found: Made | None = prepared.cache.get(key)
-    if found is None:
-        found = prepared.cache[key] = make()
-    return found
-
-
 def _derivation(prepared: PreparedProblem) -> AnswerDerivation:
-    return _kept(prepared, "derivation", lambda: AnswerDerivation(prepared.reference))
+    return prepared.kept("derivation", lambda: AnswerDerivation(prepared.reference))
 
 
 def _sample(prepared: PreparedProblem) -> Sample:
-    return _kept(prepared, "sample", lambda: Sample(prepared))
+    return prepared.kept("sample", lambda: Sample(prepared))
 
 
 def _steps(prepared: PreparedProblem, sample: Sample, c: int) -> Steps:
-    return _kept(prepared, ("steps", c), lambda: Steps(_derivation(prepared), sample, c))
+    return prepared.kept(("steps", c), lambda: Steps(_derivation(prepared), sample, c))
 
 
 def _table(prepared: PreparedProblem, sample: Sample, c: int) -> WrongAnswers:
@@ -213,16 +203,16 @@ def _table(prepared: PreparedProblem, sample: Sample, c: int) -> WrongAnswers:
             made += other_points(derivation, c)
         return single_mistakes(_steps(prepared, sample, c), made)
 
-    return _kept(prepared, ("table", c), make)
+    return prepared.kept(("table", c), make)
 
 
 def _doubles(prepared: PreparedProblem, sample: Sample, c: int) -> WrongAnswers:
-    return _kept(prepared, ("doubles", c),
-                 lambda: two_mistakes_at_one_site(_steps(prepared, sample, c)))
+    return prepared.kept(("doubles", c),
+                         lambda: two_mistakes_at_one_site(_steps(prepared, sample, c)))
 
 
 def _pairs(prepared: PreparedProblem, sample: Sample, c: int) -> WrongAnswers:
-    return _kept(prepared, ("pairs", c), lambda: double_mistakes(_steps(prepared, sample, c)))
+    return prepared.kept(("pairs", c), lambda: double_mistakes(_steps(prepared, sample, c)))
 
 
 def _misread(prepared: PreparedProblem, sample: Sample, givens: list[AnswerComponent]
@@ -230,7 +220,7 @@ def _misread(prepared: PreparedProblem, sample: Sample, givens: list[AnswerCompo
     """Explain the right answer for another function, which is easily read in place of this one."""
     if not prepared.problem.variants:
         return []
-    for text, nodes in _kept(prepared, "variants", lambda: misread(_derivation(prepared))):
+    for text, nodes in prepared.kept("variants", lambda: misread(_derivation(prepared))):
         agree = [given.agreeing(node) if len(given.matches(sample.of([node]))) else 0
                  for given, node in zip(givens, nodes, strict=True)]
         if all(agree):
