@@ -380,6 +380,22 @@ def test_rows_that_are_taken_out_take_nothing_back(taken: object, of: Class) -> 
     assert "kept" not in of.run()["notes"]
 
 
+def test_a_row_that_is_taken_out_and_one_of_any_answer(of: Class) -> None:
+    """What counts is what the newer file says; what it goes before is told, and a comment kept."""
+    of.run()
+    rows = read_list(of.folder / "results")
+    rows[0].update(override_score="1.5", comment="see me")
+    write_list(of.folder / "results", rows)
+    of.run()
+    write_list(of.folder / "results", [])
+    (of.folder / "mine.csv").write_text("student_id,problem,override_score\ndi,1a,0.25\n")
+    assert of.run("--overrides", "mine.csv")["notes"] == {"override": 1}
+    assert "another file's decision counts, not a score of 1.5" in (
+        of.folder / "results" / "notes.csv").read_text()
+    row, = read_list(of.folder / "results")
+    assert (row["override_score"], row["comment"]) == ("0.25", "see me")
+
+
 @pytest.mark.parametrize("student", ["bob", "di"])
 def test_who_takes_everything_back_waits(student: str, of: Class) -> None:
     """Decided with others, or alone; then nothing is handed in anymore."""

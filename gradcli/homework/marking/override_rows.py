@@ -61,14 +61,14 @@ def joined_overrides(paths: Iterable[str], sheet: Sheet, students: Sequence[str]
     for path in (*paths, *filter(None, (last,))):
         if path is last:
             new = read_overrides(path, sheet, students, renamed, found.named())
-            found.restored = [*new.every()]
         else:
             new = read_overrides(path, sheet, students, renamed)
             found.emptied |= new.emptied
         for where, said in new.items():
             first = found.setdefault(where, said)
             for one in (said, *said.others) if first is not said else ():
-                same = next((it for it in (first, *first.others) if it.same(one)), None)
+                same = next((it for it in (first, *first.others) if it.same(one) or (
+                    path is last and it.of_any)), None)
                 if same is None:
                     first.others.append(one)
                 else:
@@ -78,6 +78,9 @@ def joined_overrides(paths: Iterable[str], sheet: Sheet, students: Sequence[str]
             if same is not None:
                 _outweigh(same, one)
         found.gone += new.gone
+        if path is last:
+            merged = {id(one) for it in found.every() for one in it.later}
+            found.restored = [one for one in new.every() if id(one) not in merged]
     return found
 
 
@@ -159,11 +162,11 @@ class Reader:
         if where is not None:       # as it is called now
             where = where[0], self._ids[where[1]]
             whose = key(where[1], where[0])
-        marks = {f"{whose}-{one}" for one in forms} or {whose}
+        marks = {f"{whose}-{one}" for one in forms}
         comment = " ".join(uncell(texts["comment"]).split())
         if not texts["override_score"].strip() and not comment:
-            self.found.emptied |= marks
-        elif self._but.isdisjoint((*marks, whose)):     # without a digest: of any answer
+            self.found.emptied |= marks or {f"{whose}-"}    # without a digest: of any answer
+        elif self._but.isdisjoint((*(marks or {whose}), f"{whose}-")):
             if where is None and not known:
                 raise self._nowhere(cells)
             this = self._override(row, cells, texts, comment, where, forms)

@@ -111,6 +111,11 @@ class Override:
         whose, *forms = (self.whole or key(self.problem, self.student)).split("-")
         return {f"{whose}-{one}" for one in forms} or {whose}
 
+    @property
+    def of_any(self) -> bool:
+        """Return whether it is of any answer."""
+        return self.answer is None and not self.digest
+
     def other(self, answer: str, beside: str | None = None) -> bool:
         """Return whether it was given for another answer than this."""
         if self.digest:
