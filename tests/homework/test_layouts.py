@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import re
 import tomllib
 from pathlib import Path
@@ -10,14 +11,16 @@ from typing import Any
 import pytest
 from conftest import folded
 from folders import DATA
-from homework_layouts import measured
+from homework_layouts import LAYOUTS as WAYS
+from homework_layouts import SHEETS, measured
+from homework_layouts import written as handed_in
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gradcli.homework.handed_in.class_tables import open_submissions
 from gradcli.homework.handed_in.labels import Ids
 from gradcli.homework.handed_in.layouts import parse
-from gradcli.homework.handed_in.records import DOUBTS, decoded_text
+from gradcli.homework.handed_in.records import DOUBTS, LOOSE, decoded_text
 from gradcli.homework.marking.marks import kind
 from gradcli.homework.marking.output_folder import OutputFolder
 from gradcli.homework.marking.results import read_results
@@ -218,4 +221,40 @@ def test_four_problems_of_which_some_are_empty(ids: list[str], labels: str, doub
             id: answer for id, answer in zip(ids, answers, strict=True) if answer}
         doubts = any(note[0] in DOUBTS for note in parsed.notes)
         assert doubt is None or doubts == doubt
+
+
+# Answers that hold a mark, so that it is seen where they come out; some look like labels.
+SHAPES = ("{}", "-{}", "|{}|", "({}, 2)", "{} + 1", "2 - {}", "3\n{}", "{}\n3", "2\n= {}", "y = {}",
+          "[{}]", "1, {}", "{}, 1")
+
+
+def test_every_answer_comes_out_or_waits() -> None:
+    """An answer is that to its problem; or the hand-in waits; or the problem does, which is empty,
+    beside a line that may answer it.
+    """
+    draw = random.Random(5)
+    for _ in range(1500):
+        name, ids = draw.choice([*WAYS]), draw.choice(SHEETS)
+        if name in ("lists of LaTeX", "table"):     # an answer of several lines breaks these
+            continue
+        answers = {id: draw.choice(SHAPES).replace("{}", f"x^{100 + k}")
+                   for k, id in enumerate(ids) if draw.random() < 0.6}
+        text = handed_in(name, ids, answers, draw)
+        parsed = parse(text, Ids(ids))
+        about = {note[0] for note in parsed.notes}
+        for id, answer in answers.items():
+            found = parsed.answers.get(id, ("", 0))[0]
+            mark, = re.findall(r"x\^1\d\d", answer)
+            assert mark in found or about & {*DOUBTS} or (about & {*LOOSE} and not found), (
+                text, parsed.answers, parsed.notes)
+
+
+@pytest.mark.parametrize(("text", "found"), [
+    # A number that is a part of an answer is no problem.
+    ("1.\na) x\n3\nb) y", {"1a": "x\n3", "1b": "y"}),
+    ("## 1b\n\n## Problem 2\n2 - x\n## 3\ny", {"2": "2 - x", "3": "y"}),
+    ("1\na) x\nb) y\n2\nz", {"1a": "x", "1b": "y", "2": "z"})])
+def test_numbers_alone(text: str, found: dict[str, str]) -> None:
+    parsed = parse(text, Ids(PARTS))
+    assert {id: answer for id, (answer, _) in parsed.answers.items() if answer} == found
 

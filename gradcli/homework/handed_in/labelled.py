@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from itertools import pairwise, zip_longest
 
 from gradcli.homework.handed_in.labels import SET_OFF, SIGN, WEAK, Label
@@ -22,7 +21,7 @@ _BULLET = re.compile(r"\A(?:>\s*+)?(?:[-+*•▪◦‣●○■–☐☑✓✔�
 _NUMBER_SIGN = re.compile(r"(\d{1,2})([.)])\s+")
 
 
-def find_labels(lines: Sequence[Line], ids: Ids) -> None:
+def find_labels(lines: Sequence[Line], ids: Ids, parsed: Parsed) -> None:
     """Give the lines their labels; parts that are left out are those of the label above."""
     context: Key = ()
     base: dict[int, Key] = {}       # of each list, the label that it stands below
@@ -48,6 +47,10 @@ def find_labels(lines: Sequence[Line], ids: Ids) -> None:
             if below is None or below.level < SIGN or below.key[:-1] != label.key or (
                     context[:len(label.key)] == label.key):
                 continue
+            if _goes_on(below, context, ids):
+                parsed.note("unclaimed", f"`{short(line.bare)}` may belong to the answer above, or"
+                            " begin a problem", line.number)
+                continue
             label = label._replace(level=SET_OFF)
         if line.hashes and not label.rest and label.level < SET_OFF:
             label = label._replace(level=SET_OFF)
@@ -61,11 +64,22 @@ def find_labels(lines: Sequence[Line], ids: Ids) -> None:
     _take_content(lines)
 
 
+def _goes_on(label: Label, context: Key, ids: Ids) -> bool:
+    """Return whether the part of a label is the next one of the problem above, too: b) below 1a."""
+    here = ids.id_of((*context[:-1], label.key[-1])) if len(context) > 1 else None
+    above = ids.id_of(context)
+    return here is not None and above is not None and (
+        ids.all.index(here) == ids.all.index(above) + 1)
+
+
 def _take_content(lines: Sequence[Line]) -> None:
     """Take away the labels that are answers, `3.` to the problem above: nothing stands behind them,
-    and they are labels elsewhere.
+    and they are labels elsewhere, no less clear.
     """
-    counts = Counter([line.label.key for line in lines if line.label is not None])
+    clear: dict[Key, list[int]] = {}
+    for line in lines:
+        if line.label is not None:
+            clear.setdefault(line.label.key, []).append(line.label.level)
     for before, line, behind in zip(lines, lines[1:], [*lines[2:], None], strict=False):
         label, last = line.label, before.label
         if label is None or last is None or label.rest or last.rest:
@@ -73,7 +87,8 @@ def _take_content(lines: Sequence[Line]) -> None:
         follows = behind is not None and (behind.label is None or (
             behind.label.key[:len(label.key)] == label.key != behind.label.key))
         within = last.key[:len(label.key)] == label.key != last.key
-        if within or not follows if label.id is None else not follows and counts[label.key] > 1:
+        elsewhere = sum([level >= label.level for level in clear[label.key]]) > 1
+        if within or not follows if label.id is None else not follows and elsewhere:
             line.label = None
 
 
@@ -85,7 +100,8 @@ def choose_labels(lines: Sequence[Line], ids: Ids, parsed: Parsed) -> None:
     best: dict[str, int] = {}
     for line, behind in zip_longest(lines, lines[1:]):
         if line.label is not None and line.label.id is not None and (
-                line.label.rest or (behind is not None and behind.label is None)):
+                line.label.rest or (behind is not None and (
+                    behind.label is None or behind.label.id == line.label.id))):
             best[line.label.id] = max(best.get(line.label.id, 0), line.rank)
     for line in lines:
         label = line.label
@@ -122,7 +138,8 @@ def _choose_weak(lines: Sequence[Line], labelled: Sequence[tuple[Line, Label, st
                  parsed: Parsed, plain: bool) -> None:
     """Decide on the labels that may be something else, and note that they may."""
     content = {one.number for one, behind in pairwise(lines) if behind.label is None}
-    alone = not any(label.rest for _, label, _ in labelled)     # labels on lines of their own
+    # Labels on lines of their own.
+    alone = not plain and not any(label.rest for _, label, _ in labelled)
     left = _are_left([label for _, label, _ in labelled], ids)
     before = -1
     for line, label, id in labelled:
@@ -140,15 +157,13 @@ def _choose_weak(lines: Sequence[Line], labelled: Sequence[tuple[Line, Label, st
 
 
 def _are_left(labels: Sequence[Label], ids: Ids) -> bool:
-    """Return whether the weak labels, `2 x`, stand in order and are those that the clear ones
+    """Return whether the labels stand in order, and the weak ones, `2 x`, are what the clear ones
     leave: all others of the sheet, or those without letters below (1a) and (1b).
     """
     weak = [label for label in labels if label.level == WEAK]
     clear = [label for label in labels if label.level > WEAK]
     places = [ids.all.index(label.id) for label in labels if label.id is not None]
-    return all(label.sign in ("", " ") for label in weak) and all(
-        label.level > WEAK or before < place
-        for label, before, place in zip(labels, [-1, *places], places, strict=False)) and (
+    return all(label.sign in ("", " ") for label in weak) and places == sorted(places) and (
         all(len(label.key) > 1 for label in clear)
         or {*ids.all} == {label.id for label in labels})
 
@@ -159,7 +174,9 @@ def _run(labels: Sequence[Label], lines: Sequence[Line], ids: Ids) -> bool | Non
     out or nothing stands behind any.
     """
     places = [ids.all.index(label.id) for label in labels if label.id is not None]
-    signs = {label.sign for label in labels if label.rest or label.sign}
+    signs = {line.label.sign for line, behind in zip_longest(lines, lines[1:])
+             if line.label is not None and line.label.id is not None and (
+                 line.label.rest or line.label.sign or (behind and behind.label is None))}
     first = next((line for line in lines if not line.hashes and not is_no_answer(line.bare)), None)
     if not (len(labels) > 1 and len(signs) < 2 and first is not None
             and first.label is labels[0] and places == sorted(set(places))):

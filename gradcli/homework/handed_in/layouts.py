@@ -78,7 +78,7 @@ def _parsed(text: str, ids: Ids) -> Parsed:
     """Return the answers in a text with labels of these ids."""
     parsed = Parsed(ids)
     lines = list(lines_of(text, ids, parsed))
-    find_labels(lines, ids)
+    find_labels(lines, ids, parsed)
     choose_labels(lines, ids, parsed)
     lines = [line for line in _commented(lines, parsed) if line.label is not None or line.bare]
     lines = _without_farewell(lines, parsed)
