@@ -253,8 +253,19 @@ def test_every_answer_comes_out_or_waits() -> None:
     # A number that is a part of an answer is no problem.
     ("1.\na) x\n3\nb) y", {"1a": "x\n3", "1b": "y"}),
     ("## 1b\n\n## Problem 2\n2 - x\n## 3\ny", {"2": "2 - x", "3": "y"}),
+    # What a problem is worth, forms that were filled in, lists with boxes.
+    ("1a (2 points): x\n1b) [1 pt] y\nProblem 2 (4 marks)\nz\n3 (3)", {
+        "1a": "x", "1b": "y", "2": "z", "3": "(3)"}),
+    ("1a) ___x___\n1b) _____\n2) ..... y\n3) x...", {"1a": "x", "2": "y", "3": "x..."}),
+    ("- [x] 1a: x\n- [ ] 1b:\n- [X] 2: y", {"1a": "x", "2": "y"}),
     ("1\na) x\nb) y\n2\nz", {"1a": "x", "1b": "y", "2": "z"})])
 def test_numbers_alone(text: str, found: dict[str, str]) -> None:
     parsed = parse(text, Ids(PARTS))
     assert {id: answer for id, (answer, _) in parsed.answers.items() if answer} == found
 
+
+@pytest.mark.parametrize(("text", "loose"), [
+    ("1a: x\n1a: y\n1b: x\n2: x\n3: x", False), ("1a: x\n1a: y\n2: x\n3: x", True),
+    ("1a: x\n1a: x\n2: x\n3: x", False)])
+def test_an_answer_twice_may_be_one_that_is_missing(text: str, loose: bool) -> None:
+    assert any(note[0] in LOOSE for note in parse(text, Ids(PARTS)).notes) == loose

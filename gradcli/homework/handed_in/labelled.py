@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from gradcli.homework.handed_in.markup import Line
     from gradcli.homework.handed_in.records import Parsed
 
-_BULLET = re.compile(r"\A(?:>\s*+)?(?:[-+*•▪◦‣●○■–☐☑✓✔►➢]\s++)?")
+_BULLET = re.compile(r"\A(?:>\s*+)?(?:[-+*•▪◦‣●○■–☐☑✓✔►➢]\s++(?:\[[ xX]\]\s++)?)?")
 _NUMBER_SIGN = re.compile(r"(\d{1,2})([.)])\s+")
 
 

@@ -126,12 +126,13 @@ class Ids:
         closed = bool(mark) and head.startswith(mark, at)
         if closed:
             at += len(mark)
+        at = _end(_POINTS, head, at)
         behind = _BEHIND.match(head, at)
         assert behind is not None
         signs, at = behind[0].replace(" ", ""), behind.end()
         if mark and not closed and head.startswith(mark, at):
             closed, at = True, at + len(mark)
-        rest = text[at:].strip()
+        rest = text[_end(_POINTS, text, at):].strip()
         if mark and not closed and rest.endswith(mark):
             rest = rest[:-len(mark)].rstrip()
         if mark in ("'", '"') and rest.rstrip(",")[-1:] == rest[:1] == mark:
@@ -222,6 +223,18 @@ class Ids:
 _BEHIND = re.compile(
     r" *+\\?\.?[)\]}](?:\.(?=\s|\Z)| *+:(?!=))?| *+\.? *+:+| *+(?:->|=>|[→⇒⟶⟹↦])| *+=(?!=)|"
     r"\\?\.(?=\s|\Z)| *+\t|、| *+(?:[-–—−]{1,3}|~)(?!>)| *+[;|]|,(?=\s|\Z)|>|")
+
+
+# What a problem is worth, as it stands behind the ids of a sheet.
+_POINTS = re.compile(r"(?:\s*+[(\[]\s*+\d{1,3}(?:[.,]\d{1,2})?\s*+"
+                     r"(?:points?|pts?\.?|marks?|punkte?|pkte?\.?|poäng|punti|puntos)\s*+[)\]])?",
+                     re.IGNORECASE)
+
+
+def _end(pattern: re.Pattern[str], text: str, at: int) -> int:
+    """Return where what a pattern finds at a place ends, the place itself if that is nothing."""
+    found = pattern.match(text, at)
+    return at if found is None else found.end()
 
 
 def _pattern(spelled: Iterable[str]) -> re.Pattern[str]:

@@ -127,6 +127,7 @@ def _collect(lines: Iterable[Line], parsed: Parsed) -> None:
     start = depth = 0
     found: list[str] = []
     signs: dict[str, str] = {}
+    replaced: list[tuple[str, int | None]] = []
     hollow = False      # whether a problem has nothing behind its label
 
     def finish() -> None:
@@ -134,10 +135,14 @@ def _collect(lines: Iterable[Line], parsed: Parsed) -> None:
         if id is not None:
             answer = found[0].strip() if len(found) == 1 and found[0].isprintable() else _joined(
                 _said(_final(found, start, parsed), start, parsed))
+            answer = _LEADERS.sub("", answer)
             before, at = parsed.answers.get(id, ("", None))
             if answer and before not in ("", answer) and (hollow or signs[id] != sign):
                 # The labels may number something else: the steps of another answer.
                 parsed.note("unclaimed", f"`{short(before)}` is an answer to {id}, too", at)
+            elif answer and before not in ("", answer):
+                replaced.append((f"`{short(before)}` is an answer to {id}, and may be one to"
+                                 " another problem", at))
             hollow = hollow or not answer
             signs.setdefault(id, sign)
             parsed.add(id, answer, start)
@@ -174,6 +179,10 @@ def _collect(lines: Iterable[Line], parsed: Parsed) -> None:
                             f" {id}{more}", line.number)
             found.append(line.bare)
     finish()
+    if not all(parsed.answers.get(id, ("", 0))[0] for id in parsed.ids.all):
+        # Who answers all corrects one; else the label may be wrong.
+        for message, at in replaced:
+            parsed.note("loose", message, at)
 
 
 def _joined(lines: Iterable[str]) -> str:
@@ -185,6 +194,8 @@ _MARK = re.compile(r"\A[•▪◦‣●○■*]\s++")
 # What begins the rest of a formula, and ends one that has a rest.
 _GOES_ON = re.compile(r"[=+*/^·×÷)\]}⇒→≈<>≤≥&,;]|\\(?:Rightarrow|implies|to|approx|cdot)\b")
 _OPEN = re.compile(r"[=+*/^·×÷(\[{⇒→≈<≤≥&,−-]\s*\Z")
+# Lines of a form that are filled in: ___2x___, ..... 2x
+_LEADERS = re.compile(r"\A\s*(?:_{2,}|\.{3,})\s*|\s*_{2,}\s*\Z")
 _FINAL = re.compile(r"(?:final\s+)?(?:answer|ans|result|antwort|ergebnis|lösung|réponse|svar)\s*+"
                     r"(?:is\s*+)?[:=]", re.IGNORECASE)
 
