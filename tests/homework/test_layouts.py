@@ -132,10 +132,10 @@ def test_marks_of_any_layout(tmp_path: Path) -> None:
     assert count == 10 * len(LAYOUTS) >= 400
 
 
-@pytest.mark.parametrize("seed", [1, 2])
-def test_a_class_that_leaves_problems_empty(tmp_path: Path, seed: int) -> None:
+@pytest.mark.parametrize(("seed", "numbers"), [(1, False), (2, True)])
+def test_a_class_that_leaves_problems_empty(tmp_path: Path, seed: int, numbers: bool) -> None:
     """One empty problem, or a sentence between, spoils no layout."""
-    counts, odd = measured(tmp_path, 120, seed)
+    counts, odd = measured(tmp_path, 120, seed, numbers)
     right = sum([count for (what, _), count in counts.items() if what == "right"])
     assert right > 600
     assert counts["right", "right"] >= 0.99 * right, odd

@@ -2,7 +2,7 @@
 empty, some answers take several lines, and there are sentences around and between.
 
 `python tests/tools/homework_layouts.py [STUDENTS [SEED]]` writes a class, checks it, and says how
-many of the right answers are not marked right.
+many of the right answers are not marked right; of a negative seed many answers are numbers.
 """
 
 from __future__ import annotations
@@ -71,6 +71,11 @@ LAYOUTS: dict[str, tuple[str, str, str, str, str]] = {
         ("numbers of Markdown", "", "{n}.", "   {p}. {A}", "{n}. {A}", ""),
         ("square", "", "", "[{n}{p}] {A}", "[{n}] {A}", ""),
         ("blanks", "", "", "{n}{p}   {A}", "{n}   {A}", ""))}
+# Functions whose derivatives look like labels.
+NUMBERS = (
+    ("5", "2x + 1", ["2"], ["3", "x"]), ("6", "7 - 2x", ["-2", "−2"], ["2"]),
+    ("7", "3x", ["3"], ["1", "3x"]), ("8", "4x - 1", ["4"], ["4x"]),
+    ("9", "|x|", ["|x|/x", "x/|x|"], ["1"]), ("10", "x^2 - 2x", ["2x - 2", "2 (x - 1)"], ["2 x"]))
 ABOVE = ("", "", "", "Ann Lee\nCalculus I\nHomework 3\n", "Name: Ann Lee\nDate: 20/11/2026\n",
          "Hi Professor,\nhere are my answers:\n")
 BETWEEN = ("I used the chain rule here.", "(by the product rule)", "This one was hard!",
@@ -140,17 +145,24 @@ def answer_of(good: Sequence[str], wrong: Sequence[str], draw: random.Random) ->
     return answer, "right"
 
 
-def measured(folder: Path, students: int, seed: int) -> tuple[Counter[tuple[str, str]], list[str]]:
-    """How often (what an answer is, how it is marked), and the hand-ins where they differ."""
+def measured(folder: Path, students: int, seed: int, numbers: bool = False
+             ) -> tuple[Counter[tuple[str, str]], list[str]]:
+    """How often (what an answer is, how it is marked), and the hand-ins where they differ.
+
+    numbers: whether many of the right answers are numbers.
+    """
     draw = random.Random(seed)
     counts: Counter[tuple[str, str]] = Counter()
     odd = []
     for k, ids in enumerate(SHEETS):
+        problems = PROBLEMS[:8]
+        if numbers:
+            problems = tuple(draw.choices(NUMBERS, k=5)) + PROBLEMS[5:8]
         meant = {}
         subs = folder / f"{seed}-{k}"
         subs.mkdir(parents=True)
         for n in range(students * k // 3, students * (k + 1) // 3):
-            drawn = {id: answer_of(*row[2:], draw) for id, row in zip(ids, PROBLEMS, strict=False)}
+            drawn = {id: answer_of(*row[2:], draw) for id, row in zip(ids, problems, strict=True)}
             name = list(LAYOUTS)[n % len(LAYOUTS)]
             path = subs / f"s{n:03}.txt"
             path.write_bytes(spoiled(written(name, ids, {
@@ -158,7 +170,7 @@ def measured(folder: Path, students: int, seed: int) -> tuple[Counter[tuple[str,
                 draw))
             meant[path.stem] = name, path, {id: what for id, (_, what) in drawn.items()}
         sheet = parse("".join([
-            f"{id}: {row[1]}\n" for id, row in zip(ids, PROBLEMS, strict=False)]), "hw3.txt")
+            f"{id}: {row[1]}\n" for id, row in zip(ids, problems, strict=True)]), "hw3.txt")
         out = f"{subs}-out"
         run(sheet, open_submissions(str(subs), sheet), None, OutputFolder(out), RunOptions())
         for result in read_results(f"{out}/results.ndjson"):
@@ -173,7 +185,7 @@ def measured(folder: Path, students: int, seed: int) -> tuple[Counter[tuple[str,
 
 def main() -> None:
     students, seed = [*map(int, sys.argv[1:]), *(400, 1)[len(sys.argv) - 1:]]
-    counts, odd = measured(Path(tempfile.mkdtemp()), students, seed)
+    counts, odd = measured(Path(tempfile.mkdtemp()), students, abs(seed), seed < 0)
     print(*odd, sep="\n")
     right = sum([count for (what, _), count in counts.items() if what == "right"])
     print(counts)
