@@ -352,7 +352,7 @@ def test_a_pattern(tmp_path: Path, sheet: Sheet) -> None:
         "odd.txt": {"1a": "c"}, "s17": {"1a": "a"}, "s18": {"1a": "b"}}
     assert told(found.notes) == [("student", "odd.txt", None)]
     faults = {one.student.id: {answer.fault for answer in one.answers} for one in found}
-    assert faults == {"odd.txt": {"--student-pattern finds no student in odd.txt"},
+    assert faults == {"odd.txt": {"no student is found by --student-pattern in odd.txt"},
                       "s17": {None}, "s18": {None}}
     with pytest.raises(GradcliError) as caught:
         open_submissions(str(tmp_path), sheet, student_pattern="(s[")

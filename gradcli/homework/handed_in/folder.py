@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from gradcli.homework.sheets.sheet import Sheet
 
 
+NOBODY = "no student is found by --student-pattern"
 # Only the beginning of a text is looked at for whose it is.
 HEAD = 4096
 # Endings of answers.txt and its like.
@@ -79,8 +80,8 @@ def owned_files(files: Files, assignment: str, ids: Ids, paths: Sequence[str],
             elif os.path.splitext(path)[1].lower() not in BESIDE:
                 # Whatever is in it is on the review list, under the name of the file.
                 found.append((path, Owner("pattern", path, path.rpartition("/")[2])))
-                found[-1][1].held = f"--student-pattern finds no student in {path}"
-                notes.append(InputNote("student", "--student-pattern finds no student", path))
+                found[-1][1].held = f"{NOBODY} in {path}"
+                notes.append(InputNote("student", NOBODY, path))
         return found
     in_steps = any(path.startswith(STEPS[0] + "/") for path in wanted) and all(
         path.partition("/")[0] in STEPS for path in wanted if "/" in path)
