@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from itertools import pairwise, zip_longest
 
 from gradcli.homework.handed_in.labels import SET_OFF, SIGN, WEAK, Label
@@ -76,10 +77,8 @@ def _take_content(lines: Sequence[Line]) -> None:
     """Take away the labels that are answers, `3.` to the problem above: nothing stands behind them,
     and they are labels elsewhere, no less clear.
     """
-    clear: dict[Key, list[int]] = {}
-    for line in lines:
-        if line.label is not None:
-            clear.setdefault(line.label.key, []).append(line.label.level)
+    counts = Counter([(line.label.key, level) for line in lines if line.label is not None
+                      for level in range(line.label.level + 1)])
     for before, line, behind in zip(lines, lines[1:], [*lines[2:], None], strict=False):
         label, last = line.label, before.label
         if label is None or last is None or label.rest or last.rest:
@@ -87,7 +86,7 @@ def _take_content(lines: Sequence[Line]) -> None:
         follows = behind is not None and (behind.label is None or (
             behind.label.key[:len(label.key)] == label.key != behind.label.key))
         within = last.key[:len(label.key)] == label.key != last.key
-        elsewhere = sum([level >= label.level for level in clear[label.key]]) > 1
+        elsewhere = counts[label.key, label.level] > 1
         if within or not follows if label.id is None else not follows and elsewhere:
             line.label = None
 

@@ -20,6 +20,7 @@ have a label, else comments.
 from __future__ import annotations
 
 import re
+from functools import cache
 from itertools import compress, zip_longest
 
 from gradcli.homework.handed_in.labelled import choose_labels, find_labels
@@ -53,12 +54,9 @@ def parse(text: str, ids: Ids) -> Parsed:
     if _is_all_claimed(parsed):
         return parsed
     count = len(ids.all)
-    for others in (map(str, range(1, count + 1)), map(chr, range(ord("a"), ord("a") + count))):
-        other = Ids([*others])
-        if count > 26 or {*other.all} == {*ids.all}:
-            continue
+    for other in _counting(count):
         found = _parsed(text, other)
-        if not found.answers or not _is_all_claimed(found):
+        if other.all == ids.all or not found.answers or not _is_all_claimed(found):
             continue
         first, place = next(iter(found.answers)), dict(zip(other.all, ids.all, strict=True))
         found.answers = {place[id]: answer for id, answer in found.answers.items()}
@@ -68,6 +66,13 @@ def parse(text: str, ids: Ids) -> Parsed:
                        " in its order", found.answers[place[first]][1])
             return found
     return parsed
+
+
+@cache
+def _counting(count: int) -> list[Ids]:
+    """Return labels that count problems, 1, 2, ... and a, b, ..."""
+    return [Ids([*map(str, range(1, count + 1))]),
+            *([Ids([*map(chr, range(ord("a"), ord("a") + count))])] if count <= 26 else [])]
 
 
 def _is_all_claimed(parsed: Parsed) -> bool:
@@ -135,7 +140,7 @@ def _collect(lines: Iterable[Line], parsed: Parsed) -> None:
         if id is not None:
             answer = found[0].strip() if len(found) == 1 and found[0].isprintable() else _joined(
                 _said(_final(found, start, parsed), start, parsed))
-            answer = _LEADERS.sub("", answer)
+            answer = _without_leaders(answer)
             before, at = parsed.answers.get(id, ("", None))
             if answer and before not in ("", answer) and (hollow or signs[id] != sign):
                 # The labels may number something else: the steps of another answer.
@@ -185,6 +190,14 @@ def _collect(lines: Iterable[Line], parsed: Parsed) -> None:
             parsed.note("loose", message, at)
 
 
+def _without_leaders(answer: str) -> str:
+    """Return an answer without the line of a form: ___2x___, ..... 2x."""
+    for leader, least in (("_", 2), (".", 3)):
+        if answer.startswith(leader * least):
+            answer = answer.lstrip(leader).lstrip()
+    return answer.rstrip("_").rstrip() if answer.endswith("__") else answer
+
+
 def _joined(lines: Iterable[str]) -> str:
     formulas = formula_lines("\n".join(filter(None, map(str.strip, lines))), minus=True)
     return "\n".join([one.replace("\n", " ") for one in formulas])
@@ -194,8 +207,6 @@ _MARK = re.compile(r"\A[•▪◦‣●○■*]\s++")
 # What begins the rest of a formula, and ends one that has a rest.
 _GOES_ON = re.compile(r"[=+*/^·×÷)\]}⇒→≈<>≤≥&,;]|\\(?:Rightarrow|implies|to|approx|cdot)\b")
 _OPEN = re.compile(r"[=+*/^·×÷(\[{⇒→≈<≤≥&,−-]\s*\Z")
-# Lines of a form that are filled in: ___2x___, ..... 2x
-_LEADERS = re.compile(r"\A\s*(?:_{2,}|\.{3,})\s*|\s*_{2,}\s*\Z")
 _FINAL = re.compile(r"(?:final\s+)?(?:answer|ans|result|antwort|ergebnis|lösung|réponse|svar)\s*+"
                     r"(?:is\s*+)?[:=]", re.IGNORECASE)
 
