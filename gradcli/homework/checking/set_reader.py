@@ -63,7 +63,7 @@ PHRASES = (
     (re.compile(r"\b([HTWPEQN])_?\{?\d+\}?\s*=?\s*(?=\()"), r"\1"),          # H_1(-1|2)
     (re.compile(r"\b([a-zA-Z])_?(\d)[,/](\d)\s*="), r"\1_{\2,\3} ="))         # x1,2 = ±1
 BAR = re.compile(r"\(([^()|]*)\|([^()|]*)\)")        # HP(-1|2)
-INDEX = r"(?:_?\{?[\d,/]+\}?)?"
+INDEX = r"(?:_?\{?\d[\d,/]*\}?)?"
 MORE = re.compile(r"\.\s*\.|…|dots|(?:^|\n)\s*\d+[.)](?=\s)")
 """Dots for what is not written, and numbers that count lines."""
 UNREAD = re.compile(r"[<>≤≥∞ℤ]|\binf|\\mathbb")
@@ -105,12 +105,13 @@ def items(text: str, reference: Reference) -> list[Item]:
     if MORE.search(plain) or min(depths) < 0 or depths[-1]:
         raise unclear(text)
     tokens = list(Scanner(plain, reference).tokens())
-    words = {token.text for token in tokens if token.kind == "word"}
+    words = [token.text for token in tokens if token.kind == "word"]
+    denied = [word for word in words if word in NONE]
     if not any(token.kind == "at" for token in tokens):
-        if words & NONE and not any(token.kind == "sort" for token in tokens):
+        if len(denied) == 1 and not any(token.kind == "sort" for token in tokens):
             return []
         raise unclear(text)
-    if words & NONE or words & WITH_NONE:
+    if denied or not WITH_NONE.isdisjoint(words):
         raise unclear(text)
     return _called(_points(tokens, len(reference.wrt)))
 
@@ -307,7 +308,7 @@ def _values(text: str, degrees: bool = False) -> list[float]:
     if letters := formula.leaves(nodes):
         raise error("E0711", f"`{letters[0]}` is no number: numbers are asked for",
                     (0, len(text)), help="write each number")
-    return [float(value) for value, _ in Values(formula, {}).of(nodes)]
+    return [float(value) + 0.0 for value, _ in Values(formula, {}).of(nodes)]
 
 
 def _items(text: str, reference: Reference) -> list[Item]:
