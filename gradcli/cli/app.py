@@ -179,7 +179,7 @@ def _function(command: Command, chosen: list[Options]) -> Callable[..., None]:
     """Return a function with the command's options as its signature: that is where Typer looks."""
     def function(**values: Any) -> None:
         options = command.kind(command)
-        for option in command.options:
+        for option in (*command.arguments, *command.options):
             if option.kind == "list":
                 values[option.name] = list(values[option.name] or [])
         vars(options).update(values)
@@ -188,7 +188,7 @@ def _function(command: Command, chosen: list[Options]) -> Callable[..., None]:
             raise typer.BadParameter(visible(problem[0]), param_hint=f"'{problem[1]}'")
         chosen.append(options)
 
-    parameters = [_parameter(argument.name, str | None, None, typer.Argument(
+    parameters = [_parameter(argument.name, TYPES[argument.kind], None, typer.Argument(
         help=argument.help, metavar=argument.name.upper(), show_default=False,
         autocompletion=_operations if (command.name, argument.name) == ("ops", "name") else None))
         for argument in command.arguments]

@@ -76,7 +76,9 @@ def _made(line: str) -> Callable[..., Any]:
     if expression is None:
         operation = paths[-1].rpartition(".")[2]
         expression = f"{operation}({', '.join(parameters[:parameters.index('name')])})"
-    used = [node.id for node in ast.walk(ast.parse(expression)) if isinstance(node, ast.Name)]
+    names = [node for node in ast.walk(ast.parse(expression)) if isinstance(node, ast.Name)]
+    own = {node.id for node in names if isinstance(node.ctx, ast.Store)}
+    used = [node.id for node in names if node.id not in own]
     defaults = [*[None] * (len(definition.args.args) - len(definition.args.defaults)),
                 *definition.args.defaults, *definition.args.kw_defaults]
     checks = "".join([

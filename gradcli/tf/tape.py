@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+from sys import _getframe
 
 from gradcli.engine.record import tensor as engine
 from gradcli.engine.tapes import custom
@@ -22,6 +23,16 @@ class UnconnectedGradients(enum.Enum):
     ZERO = "zero"
 
 
+listener: Any = None
+"""Who hears the answers to all questions, called as (tape, target, sources, answer, frame)."""
+
+
+def _heard(tape: Any, target: Any, sources: Any, found: Any) -> Any:
+    if listener is not None:
+        listener(tape, target, sources, found, _getframe(2))
+    return found
+
+
 def answer(found: Any) -> Any:
     """Return gradients, nested as they are, as tensors with TensorFlow's manners."""
     return engine.like(found, [
@@ -39,22 +50,24 @@ class GradientTape(tapes.GradientTape):
     def gradient(self, target: Any, sources: Any, output_gradients: Any = None,
                  unconnected_gradients: Any = UnconnectedGradients.NONE) -> Any:
         """Return the gradient of the sum of all elements of all targets, nested as `sources`."""
-        return answer(super().gradient(target, sources, output_gradients,
-                                       _word(unconnected_gradients)))
+        return _heard(self, target, sources, answer(super().gradient(
+            target, sources, output_gradients, _word(unconnected_gradients))))
 
     def jacobian(self, target: Any, sources: Any,
                  unconnected_gradients: Any = UnconnectedGradients.NONE,
                  parallel_iterations: Any = None, experimental_use_pfor: bool = True) -> Any:
         """Return for each source the Jacobian, target shape + source shape."""
-        return answer(super().jacobian(target, sources, _word(unconnected_gradients),
-                                       parallel_iterations, experimental_use_pfor))
+        return _heard(self, target, sources, answer(super().jacobian(
+            target, sources, _word(unconnected_gradients), parallel_iterations,
+            experimental_use_pfor)))
 
     def batch_jacobian(self, target: Any, source: Any,
                        unconnected_gradients: Any = UnconnectedGradients.NONE,
                        parallel_iterations: Any = None, experimental_use_pfor: bool = True) -> Any:
         """Return the Jacobians of row i of the target in row i of the source, for all i."""
-        return answer(super().batch_jacobian(target, source, _word(unconnected_gradients),
-                                             parallel_iterations, experimental_use_pfor))
+        return _heard(self, target, source, answer(super().batch_jacobian(
+            target, source, _word(unconnected_gradients), parallel_iterations,
+            experimental_use_pfor)))
 
 
 class ForwardAccumulator(tapes.ForwardAccumulator):

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 # The types that Python's numbers have in TensorFlow.
 LITERALS = {"float64": "float32", "int64": "int32"}
+CHANNELS_LAST = ("NWC", "NHWC", "NDHWC", "channels_last")
 # What Python code does to numbers: instructions that ask the second operand for its own way.
 OPERATORS = ("BINARY_OP", "COMPARE_OP")
 
@@ -250,7 +251,9 @@ def refused(what: str, option: str) -> Exception:
 
 
 def same_value(given: Any, default: Any) -> bool:
-    """Return whether an option is given as its default."""
+    """Return whether an option is given as its default; what is there is channels last."""
+    if default is None and isinstance(given, str):
+        return given in CHANNELS_LAST
     try:
         return bool(given == default)
     except (TypeError, ValueError):
@@ -318,7 +321,10 @@ def convert_to_tensor(value: Any, dtype: Any = None, dtype_hint: Any = None, nam
 
 def one_type(values: Sequence[Any]) -> Sequence[Any]:
     """Return the parts of a list, numbers in the type of the tensors beside them."""
-    kind = next((v.dtype for v in engine.flatten(values) if isinstance(v, engine.Tensor)), None)
+    kind: str | None = next(
+        (v.dtype.name for v in engine.flatten(values) if isinstance(v, engine.Tensor)), None)
+    if kind is None and not any(hasattr(v, "dtype") for v in values):
+        kind = LITERALS.get(np.result_type(*map(_array, values)).name)
     return [v if isinstance(v, (list, tuple, engine.Tensor)) else constant(v, kind)
             for v in values]
 
@@ -336,7 +342,14 @@ def _like(value: Any, variable: Variable) -> Any:
 def cast(x: Any, dtype: Any, name: Any = None) -> Any:
     """Return the values in another type."""
     made, kind = convert_to_tensor(x), as_dtype(dtype)
-    return made if made.dtype == kind else as_tensor(NAMES["cast"](made, dtype=kind.name))
+    if made.dtype == kind:
+        return made
+    if kind.is_complex:
+        real = cast(made, "float64")
+        return as_tensor(NAMES["complex"](real, NAMES["zeros_like"](real)))
+    if made.dtype.is_complex:
+        return cast(NAMES["real"](made), kind)
+    return as_tensor(NAMES["cast"](made, dtype=kind.name))
 
 
 def quotient(a: Any, b: Any) -> Any:
@@ -348,13 +361,13 @@ def quotient(a: Any, b: Any) -> Any:
 
 
 def product(a: Any, b: Any) -> Any:
-    """Multiply matrices. Raises ValueError for vectors and numbers, as TensorFlow does."""
+    """Multiply matrices. Raises E0301 for vectors and numbers, which TensorFlow refuses."""
     a, b = operands(NAMES["matmul"], (a, b))
     for x in (a, b):
         if len(x.shape) < 2:
-            raise ValueError(f"tf.matmul takes matrices, not shapes {a.shape} and {b.shape}: for a"
-                             " matrix times a vector write tf.linalg.matvec, for two vectors"
-                             " tf.tensordot(a, b, 1)")
+            raise error("E0301", f"tf.matmul takes matrices, not shapes {a.shape} and {b.shape}",
+                        help="of a matrix and a vector tf.linalg.matvec, of two vectors"
+                        " tf.tensordot(a, b, 1)")
     return NAMES["matmul"](a, b)
 
 
@@ -376,7 +389,8 @@ def operands(op: Any, given: Sequence[Any]) -> list[Any]:
         elif op.role(k) != "data" or kind is None:
             made.append(convert_to_tensor(x))
         elif isinstance(x, (list, tuple)):
-            made.append(cast(convert_to_tensor(x), kind))
+            found = convert_to_tensor(x)
+            made.append(found if found.dtype.is_bool else cast(found, kind))
         else:
             made.append(constant(x, kind))
     return made

@@ -81,8 +81,8 @@ EFFECTS: dict[str, list[tuple[list[str], str]]] = {
 }
 # An option whose only effect so far is an error: a file of this version has one tape.
 REFUSED = {"tape"}
-# An option that wants a file: at work in test_why.py.
-OF_FILES = {"write"}
+# Options that want a file or a script: at work in test_why.py and test_scripts.py.
+OF_FILES = {"write", "real"}
 # One that wants a cluster: at work in test_cluster.py.
 OF_CLUSTERS = {"scheduler"}
 

@@ -279,7 +279,11 @@ def read(argv: Sequence[str]) -> Options | None:
             argument = next(free, None)
             if argument is None:
                 return None
-            values[argument.name] = word
+            if argument.kind == "list":
+                values[argument.name].append(word)
+                free = iter([argument])
+            else:
+                values[argument.name] = word
             continue
         flag, equals, text = word.partition("=")
         option = known.get(flag)

@@ -9,7 +9,40 @@ from gradcli.formulas.text import LANGUAGES
 MAX_ORDER = 12
 
 
-class WhyOptions(QuestionOptions):
+class ScriptOptions(QuestionOptions):
+    """The options of run and why, which also take a Python script."""
+
+    file: str | None = argument(
+        "A file with an expression or program, - for standard input, or a Python script (.py),"
+        " which runs with your rights.")
+    arguments: list[str] = argument(
+        "Of a script; behind `--` where they look like options.")
+    real: bool = option(
+        "--real", "Of a script: import the TensorFlow that is installed, not gradcli's.")
+
+    def is_script(self) -> bool:
+        """Return whether the file is a Python script."""
+        return self.file is not None and self.file.endswith(".py")
+
+    def runner(self) -> str:
+        return f"script.{self.command.name}" if self.is_script() else super().runner()
+
+    def wrong(self) -> tuple[str, str] | None:
+        if not self.is_script():
+            if self.arguments:
+                return f"unexpected argument: {self.arguments[0]}", "FILE"
+            return ("only a script (.py) imports TensorFlow.", "--real") if self.real else (
+                super().wrong())
+        for one in self.command.options:
+            if one.name not in OF_SCRIPTS and getattr(self, one.name) != one.default:
+                return f"a Python script has no {one.flags[-1]}.", one.flags[-1]
+        return None
+
+
+OF_SCRIPTS = ("real", "format", "output", "color", "quiet", "verbose", "strict", "fix", "digits")
+
+
+class WhyOptions(ScriptOptions):
     """The options of why, which also mends."""
 
     fix: bool = option(
@@ -92,13 +125,14 @@ class DeriveOptions(QuestionOptions):
 
 ROWS = (
     Command("why", "Why a gradient is None, zero or NaN, step by step.", WhyOptions,
-            f"file expression wrt of {PATHS} at fix write {SHOWN} strict {BUDGET}", "why.run",
+            f"file arguments expression wrt of {PATHS} real at fix write {SHOWN} strict"
+            f" {BUDGET}", "why.run",
             "gradcli why model.txt --wrt x", "gradcli why model.txt --fix",
-            "gradcli why model.txt --write"),
-    Command("run", "Run a program: its print statements, loops and expectations.", QuestionOptions,
-            f"file expression tf at {SHOWN} {BUDGET}", "program.run",
+            "gradcli why train.py"),
+    Command("run", "Run a program: its print statements, loops and expectations.", ScriptOptions,
+            f"file arguments expression tf real at {SHOWN} {BUDGET}", "program.run",
             "gradcli run train.txt", "gradcli run train.txt --format json",
-            "gradcli run train.txt -v"),
+            "gradcli run train.py 10"),
     Command("ops", "The operation table, or one row: rule, domain and kinks.", LookupOptions,
             f"name {SHOWN}", "ops.run", "gradcli ops", "gradcli ops tanh"),
     Command("steps", "A derivative step by step: operations, rules and adjoints.", StepsOptions,

@@ -78,7 +78,8 @@ spots: dict[int, dict[int, Any]] = {}
 """
 
 
-def _is_inside(path: str) -> bool:
+def inside(path: str) -> bool:
+    """Return whether a file is of this package, of NumPy or of Python's own start."""
     return path.startswith(tuple(_skipped)) or "/numpy/" in path or "\\numpy\\" in path \
         or path.startswith("<frozen ")
 
@@ -91,7 +92,7 @@ def caller(frame: FrameType | None) -> tuple[FrameType | None, Place | None]:
         if known is None:
             if len(spots) >= MAX_CODES:
                 spots.clear()
-            known = spots[id(code)] = _Inside(code) if _is_inside(code.co_filename) else {}
+            known = spots[id(code)] = _Inside(code) if inside(code.co_filename) else {}
         if type(known) is dict:
             place = known.get(offset)
             if place is None:

@@ -20,7 +20,7 @@ from gradcli.explain.python.text import PythonFiles
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from types import FrameType
     from typing import Any
 
@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 MAX_ITEMS = 100
 # The file names of a notebook's cells, which share one scope.
 CELLS = ("ipykernel", "<ipython-input")
+# Attributes and items on the way to a variable, and objects that are looked through for it.
+DEEPEST = 5
+MOST_HOLDERS = 5_000
 # Longer expressions are no names.
 LONGEST = 40
 
@@ -162,6 +165,9 @@ class ValueNames:
             names = [n for n in names if n in read] or names
         if names:
             return names[0]
+        path = path_to(value, self.names) if isinstance(value, Variable) else None
+        if path is not None:
+            return path
         if isinstance(asked, (ast.Attribute, ast.Subscript, ast.Call)):
             text = ast.unparse(asked)
             if len(text) <= LONGEST:
@@ -194,6 +200,28 @@ def items_of(name: str, holder: Any) -> list[tuple[str, Any]]:
             "__dict__" in vars(kind) for kind in type(holder).__mro__):
         return []
     return [(f"{name}.{key}", item) for key, item in islice(vars(holder).items(), MAX_ITEMS)]
+
+
+def path_to(value: Any, names: Mapping[str, Any]) -> str | None:
+    """Return how a program reaches a value by attributes and items, the shortest way: the variable
+    `model.dense.kernel`; None if it is not found near.
+    """
+    level = [(name, holder) for name, holder in names.items() if not name.startswith("_")]
+    seen: set[int] = set()
+    for _ in range(DEEPEST):
+        following = []
+        for name, holder in level:
+            if id(holder) in seen or len(seen) > MOST_HOLDERS or isinstance(holder, Tensor):
+                continue
+            seen.add(id(holder))
+            for path, item in items_of(name, holder):
+                if path.rpartition(".")[2].startswith("_"):
+                    continue
+                if item is value:
+                    return path
+                following.append((path, item))
+        level = following
+    return None
 
 
 HEADS = (ast.If, ast.While, ast.For, ast.AsyncFor)

@@ -1,0 +1,274 @@
+"""Scripts written for TensorFlow, run on gradcli, and the gradients in them that came out wrong.
+
+A script runs as `python SCRIPT.py` would, with the rights of the user; `tensorflow` and `keras`
+mean the modules of this room. Every question that it puts to a tape is heard: what is None, NaN or
+infinite, or 0 whenever it was asked, is explained when it happens, while the tape still knows.
+"""
+
+from __future__ import annotations
+
+import builtins
+import sys
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+
+from gradcli.base.errors import read
+from gradcli.base.lazy import np
+from gradcli.engine.record.provenance import caller, inside, position
+from gradcli.engine.record.tensor import Tensor, flatten
+from gradcli.explain.python.why import why
+from gradcli.tf import tape as tapes
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from types import FrameType, TracebackType
+    from typing import Any
+
+NAMES = {"tensorflow": "gradcli.tf", "keras": "gradcli.tf.keras"}
+"""What a script imports, and what it gets."""
+
+# Wrong gradients that are explained; a script may ask for millions.
+MOST = 200
+
+
+# ---- running -------------------------------------------------------------------------------------
+
+
+class Run:
+    """A script that ran: the status that it ended with and what ended it, and what was heard."""
+
+    __slots__ = ("heard", "path", "problem", "status")
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.status = 0
+        self.problem: BaseException | None = None
+        self.heard = Heard()
+
+
+def run(path: str, arguments: Sequence[str], real: bool = False) -> Run:
+    """Run a script to its end, as Python does. real: with the TensorFlow that is installed.
+
+    An exception of the script is kept, not raised. Raises E0601 and E0602 for a file that cannot be
+    read, and what the user raises by an interrupt.
+    """
+    made = Run(path)
+    text = read(path).text
+    main = ModuleType("__main__")
+    vars(main).update(__file__=path, __builtins__=builtins)
+    before = sys.argv, sys.path[:], sys.modules["__main__"]
+    import os
+
+    sys.argv = [path, *arguments]
+    sys.path.insert(0, os.path.dirname(os.path.abspath(path)))
+    sys.modules["__main__"] = main
+    finder = Finder()
+    if not real:
+        sys.meta_path.insert(0, finder)
+    tapes.listener = made.heard
+    try:
+        exec(compile(text, path, "exec"), vars(main))
+    except SystemExit as stop:
+        made.status = _status(stop.code)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as problem:
+        made.status, made.problem = 1, problem
+    finally:
+        tapes.listener = None
+        sys.argv, sys.path[:], sys.modules["__main__"] = before
+        if not real:
+            sys.meta_path.remove(finder)
+            for name in [n for n in sys.modules if n.partition(".")[0] in NAMES]:
+                del sys.modules[name]
+    return made
+
+
+def _status(code: Any) -> int:
+    if code is None or isinstance(code, int):
+        return int(code or 0)
+    print(code, file=sys.stderr)
+    return 1
+
+
+class Finder(MetaPathFinder, Loader):
+    """The import of `tensorflow` and `keras`, and of what is below them."""
+
+    def __init__(self) -> None:
+        self.specs: dict[str, Any] = {}
+
+    def find_spec(self, fullname: str, path: Any, target: Any = None) -> ModuleSpec | None:
+        """Return how a module of TensorFlow is loaded; None for any other. Raises ImportError for
+        one that gradcli does not have.
+        """
+        if fullname.partition(".")[0] not in NAMES:
+            return None
+        spec = ModuleSpec(fullname, self, is_package=True)
+        return spec
+
+    def create_module(self, spec: ModuleSpec) -> Any:
+        """Return the module of gradcli that stands for one of TensorFlow."""
+        from importlib import import_module
+
+        root, *parts = spec.name.split(".")
+        found: Any = import_module(NAMES[root])
+        for part in parts:
+            try:
+                found = getattr(found, part)
+            except AttributeError as problem:
+                raise ModuleNotFoundError(str(problem), name=spec.name) from None
+        if not isinstance(found, ModuleType):
+            raise ModuleNotFoundError(f"No module named '{spec.name}'", name=spec.name)
+        self.specs[spec.name] = getattr(found, "__spec__", None)
+        return found
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Leave the module as it is: it keeps the name of its own."""
+        name = module.__spec__.name if module.__spec__ is not None else ""
+        vars(module)["__spec__"] = self.specs.pop(name, module.__spec__)
+
+
+def told(problem: BaseException) -> str:
+    """Return what Python would print of an exception, without the lines of this package."""
+    import traceback
+
+    lines = traceback.format_exception(
+        type(problem), problem, _of_the_script(problem.__traceback__))
+    return "".join(lines)
+
+
+def _of_the_script(trace: TracebackType | None) -> TracebackType | None:
+    """Return a traceback without the frames inside gradcli."""
+    from types import TracebackType
+
+    if trace is None:
+        return None
+    rest = _of_the_script(trace.tb_next)
+    if inside(trace.tb_frame.f_code.co_filename):
+        return rest
+    return TracebackType(rest, trace.tb_frame, trace.tb_lasti, trace.tb_lineno)
+
+
+# ---- listening -----------------------------------------------------------------------------------
+
+
+class Gradient:
+    """A gradient that a script asks for, at one place with respect to one source.
+
+    asked: how often; answers: how often it was None, NaN, infinite or 0.
+    """
+
+    __slots__ = ("answers", "asked", "at", "name", "reasons", "total")
+
+    def __init__(self, at: Any, total: int) -> None:
+        self.at = at
+        self.total = total
+        self.name = ""
+        self.asked = 0
+        self.answers: dict[str, int] = {}
+        self.reasons: dict[str, list[Any]] = {}
+
+    def wrong(self) -> str:
+        """Return what is wrong with it: "None", "NaN", "infinite", "0"; empty if nothing is.
+
+        A 0 counts that was there each time.
+        """
+        for answer in ("None", "NaN", "infinite"):
+            if self.answers.get(answer):
+                return answer
+        always = self.answers.get("0") == self.asked and self.reasons.get("0")
+        return "0" if always else ""
+
+
+class Heard:
+    """All gradients that a script has asked for."""
+
+    __slots__ = ("explained", "gradients")
+
+    def __init__(self) -> None:
+        self.gradients: dict[tuple[Any, ...], Gradient] = {}
+        self.explained = 0
+
+    def __call__(self, tape: Any, target: Any, sources: Any, found: Any, frame: FrameType) -> None:
+        """Note the answers to one question, and explain the first of each kind of wrong one."""
+        outside, place = caller(frame)
+        answers = flatten(found)
+        for k, (source, g) in enumerate(zip(flatten(sources), answers, strict=True)):
+            key = place, getattr(source, "serial", None) or f"source {k}"
+            known = self.gradients.get(key)
+            if known is None:
+                known = self.gradients[key] = Gradient(position(place), len(answers))
+            known.asked += 1
+            answer = answer_of(g)
+            if not answer:
+                continue
+            known.answers[answer] = known.answers.get(answer, 0) + 1
+            if answer not in known.reasons and self.explained < MOST:
+                self.explained += 1
+                known.reasons[answer] = why(tape, target, source, outside, place)
+
+
+def answer_of(g: Any) -> str:
+    """Return "None", "NaN", "infinite" or "0" for a gradient that is so, else nothing."""
+    if g is None:
+        return "None"
+    if not isinstance(g, Tensor):
+        return ""
+    value = np.asarray(g.value)
+    if value.dtype.kind not in "fc":
+        return ""
+    if np.isnan(value).any():
+        return "NaN"
+    if not np.isfinite(value).all():
+        return "infinite"
+    return "0" if value.size and not value.any() else ""
+
+
+# ---- what is told --------------------------------------------------------------------------------
+
+
+def findings(made: Run) -> dict[str, Any]:
+    """Return as plain data what a script's gradients show: one finding for each cause, with all
+    sources that it cuts or spoils.
+    """
+    groups: dict[tuple[Any, ...], dict[str, Any]] = {}
+    for gradient in made.heard.gradients.values():
+        answer = gradient.wrong()
+        if not answer:
+            continue
+        first, *others = gradient.reasons.get(answer) or [None]
+        cause = (first.code, first.file, first.line, first.column) if first is not None else ()
+        group = groups.setdefault((gradient.at, answer, cause), _finding(
+            gradient, answer, first, others))
+        group["sources"].append(first.source if first is not None else "a source")
+        group["times"] = max(group["times"], gradient.answers[answer])
+        group["asked"] = max(group["asked"], gradient.asked)
+    ended: dict[str, Any] | None = None
+    if made.problem is not None:
+        ended = {"type": type(made.problem).__name__, "message": str(made.problem)}
+    return {"schema": 1, "command": "why", "file": made.path, "script": True,
+            "asked": len(made.heard.gradients), "status": made.status, "ended": ended,
+            "findings": list(groups.values())}
+
+
+def _finding(gradient: Gradient, answer: str, reason: Any, others: Sequence[Any]) -> dict[str, Any]:
+    at = gradient.at or (None, None)
+    made: dict[str, Any] = {
+        "answer": answer, "asked_at": {"file": at[0], "line": at[1]}, "total": gradient.total,
+        "sources": [], "times": 0, "asked": 0, "target": None, "code": None, "message": None,
+        "file": None, "line": None, "column": None, "text": None, "fix": None, "related": [],
+        "behind": []}
+    if reason is None:
+        return made
+    made.update(_plain(reason), target=reason.target, related=[
+        {"file": file, "line": line, "column": column, "message": text}
+        for file, line, column, text in reason.related])
+    made["behind"] = [_plain(other) for other in others]
+    return made
+
+
+def _plain(reason: Any) -> dict[str, Any]:
+    return {name: getattr(reason, name)
+            for name in ("code", "message", "file", "line", "column", "text", "fix")}
