@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from gradcli.ops import TABLE
-from gradcli.ops.kinds import COMPOSITE, Op
+from gradcli.ops.kinds import COMPOSITE, UNREGISTERED, Op
 from gradcli.ops.text import Text, applied, text_of
 
 TYPE_CHECKING = False
@@ -63,7 +63,26 @@ def describe(op: Op) -> dict[str, Any]:
     return {
         "name": op.name, "aliases": list(op.aliases), "kind": op.kind, "arguments": arguments(op),
         "derivative": derivatives(op), "domain": op.domain, "kinks": op.kinks, "doc": op.doc,
-        "latex": latex}
+        "latex": latex, "differentiable": differentiable(op), "instead": instead(op)}
+
+
+def differentiable(op: Op) -> str:
+    """Return "yes", "in part" or "no": whether a derivative passes from the arguments to the value.
+
+    Yes for a composite row, but for one that says otherwise.
+    """
+    if op.kind == COMPOSITE:
+        return "no" if "cut" in op.traits else "yes"
+    if op.kind == UNREGISTERED or not any(op.edges):
+        return "no"
+    return "yes" if all(op.edges) else "in part"
+
+
+def instead(op: Op) -> str:
+    """Return what to write where the derivative of a row is missing; empty: nothing is known."""
+    if op.substitute:
+        return op.substitute.format(*[p.lstrip("*") for p in op.parameters])
+    return f"a rule of your own: @gradient_of({op.name})" if op.kind == UNREGISTERED else ""
 
 
 TRAITS = {
@@ -93,6 +112,7 @@ TRAITS = {
     "whole_tensor": "looks at batch axes, too, unless it has an axis",
     "by_inverse": "its complex form takes the value that was computed, too, and solves for it",
     "listed": "its one option is a list, which Python code may write without brackets",
+    "cut": "no derivative passes through it, though it is composite",
 }
 """What the words of `Op.traits` say of a function."""
 
@@ -200,7 +220,7 @@ number of arguments or one list. In an expression file the operators `+ - * / //
 
 The last column is the derivative, one formula per argument; `None` stands for an argument without
 one. Where it holds no formula, it says of what kind the operation is, and where there is no
-derivative, what to write instead:
+derivative, what to write instead (`gradcli ops --no-derivative` lists these):
 
 | kind | derivative |
 |---|---|
@@ -209,6 +229,7 @@ derivative, what to write instead:
 | bilinear | the product rule; each argument's part is linear in the other |
 | general | a rule about whole tensors, tested to second order |
 | composite | that of the operations it stands for: only they are recorded |
+| none | None: made of operations too, and no derivative passes through these |
 | flat | None: a step function, flat almost everywhere; `--unconnected zero` makes it 0 |
 | stop | None by nature: a truth value, an index, a shape, or a path that is cut on purpose |
 | unregistered | an error on the path: nobody wrote the rule; `@gradient_of(name)` may |
@@ -242,6 +263,12 @@ def groups() -> list[tuple[str, list[Op]]]:
             for heading, names in GROUPS]
 
 
+def group_of(op: Op) -> str:
+    """Return the heading that a row stands below; where GROUPS names it, no other row is loaded."""
+    return next((heading for heading, names in GROUPS if op.name in names.split()), None) or next(
+        heading for heading, rows in groups() if op in rows)
+
+
 def _row(op: Op) -> str:
     name = _code(f"{op.name}({', '.join(arguments(op))})")
     also = f"<br>also {', '.join(_code(alias) for alias in op.aliases)}" if op.aliases else ""
@@ -252,8 +279,9 @@ def _row(op: Op) -> str:
 def _slopes(op: Op) -> Iterator[str]:
     formulas = derivatives(op)
     if not formulas:
-        instead = op.substitute.format(*op.parameters)
-        yield f"{op.kind}; instead: {_plain(instead)}" if instead else op.kind
+        kind = "none" if "cut" in op.traits else op.kind
+        other = instead(op)
+        yield f"{kind}; instead: {_plain(other)}" if other else kind
         return
     for parameter, formula in zip(op.parameters, formulas, strict=True):
         argument = f"{parameter}: " if len(formulas) > 1 else ""

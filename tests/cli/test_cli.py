@@ -72,6 +72,9 @@ EFFECTS: dict[str, list[tuple[list[str], str]]] = {
     "max_steps": [(["eval", "-e", "1", "--max-steps", "100"], "f\t1\n")],
     "max_memory": [(["eval", "-e", "sum(ones(10))", "--max-memory", "1K"], "f\t10\n")],
     "timeout": [(["eval", "-e", "1", "--timeout", "100"], "f\t1\n")],
+    "no_derivative": [(["ops", "--no-derivative"], "floor\tx + stop_gradient(floor(x) - x)\n")],
+    "search": [(["ops", "--search", "bessel"], "besselj\t")],
+    "group": [(["ops", "--group", "logic"], "isnan\tNone\n")],
     "points": [(["eval", "-e", "x^2", "--points", "x=[2,3]"], "x,f\n2,4\n3,9\n")],
     "points_format": [(["eval", "-e", "length*angle", "--points", "samples/pendulum.csv",
                         "--points-format", "csv"], "hall,0.5,0.1,0.05\n")],
@@ -118,6 +121,8 @@ def test_every_option_is_accepted_where_it_exists_and_nowhere_else(command: str)
                 del argv[1:3]
             if option.name == "at" and "at" in own:
                 del argv[3:]
+            if option.name in ("no_derivative", "search", "group") and option.name in own:
+                del argv[1:]    # a name says already which operation
             if option.name in ("points", "points_format", "jobs") and option.name in own:
                 argv[-2:] = () if option.name == "points" else ("--points", "x=1")
             argv.append(flag)
@@ -127,6 +132,41 @@ def test_every_option_is_accepted_where_it_exists_and_nowhere_else(command: str)
             expected = (2 if option.name not in own or option.name in OF_FILES
                         else 3 if option.name in REFUSED else 0)
             assert status == expected, argv
+
+
+def test_ops_of_a_group_of_a_word_and_without_derivatives() -> None:
+    every = loaded("ops")["operations"]
+    names = {one["name"]: one for one in every}
+    assert {one["group"] for one in every} >= {"Arithmetic", "Comparison and logic"}
+    assert {name: names[name]["differentiable"] for name in (
+        "sin", "prod", "where", "floor", "less", "int", "unique", "normal", "zeros", "cast")} == {
+        "sin": "yes", "prod": "yes", "where": "in part", "floor": "no", "less": "no", "int": "no",
+        "unique": "no", "normal": "no", "zeros": "no", "cast": "yes"}
+    for argv, kept in (
+            (["--no-derivative"], lambda one: one["differentiable"] == "no"),
+            (["--group", "LOGIC"], lambda one: one["group"] == "Comparison and logic"),
+            (["--group", "logic", "--no-derivative", "--search", "true or false"], lambda one: (
+                one["group"] == "Comparison and logic" and one["differentiable"] == "no"
+                and "true or false" in one["doc"]))):
+        assert loaded("ops", *argv)["operations"] == [one for one in every if kept(one)]
+    for word in ("lg", "LOG10", "logarithm to base 10"):     # an alias, the name, what it does
+        assert "log10" in [one["name"] for one in loaded("ops", "--search", word)["operations"]]
+    for name in ("sin", "floor", "lg"):     # one alone is the same as among all
+        (one,) = loaded("ops", name)["operations"]
+        assert one in every
+
+
+@pytest.mark.parametrize(("argv", "status", "told"), [
+    (["--search", "sqqrt"], 3, "did you mean `sqrt`?"),
+    (["--search", "qqq"], 3, "no operation that is asked for is about `qqq`"),
+    (["--group", "qqq"], 3, "the groups are: Arithmetic; "),
+    (["sin", "--no-derivative"], 2, "already says which operation"),
+    (["sin", "--search", "sin"], 2, "already says which operation"),
+    (["sin", "--group", "logic"], 2, "already says which operation")])
+def test_ops_that_are_not_there(argv: list[str], status: int, told: str) -> None:
+    found, out, err = in_process(["ops", *argv])
+    assert (found, out) == (status, "")
+    assert told in " ".join(err.split())
 
 
 def test_a_comma_list_is_a_sum_and_repeating_gives_one_result_each() -> None:

@@ -5,14 +5,17 @@ from __future__ import annotations
 import ast
 import inspect
 import string
+from contextlib import suppress
+from itertools import product
 
 import pytest
 from conftest import folded
 from test_ops_arrays import ARRAY_STEPS, ARRAYS
 from test_ops_layers import CALLS, MADE
 
-from gradcli.ops import NAMES, TABLE, kinds, lookup
-from gradcli.ops.describe import describe
+from gradcli import GradcliError, GradientTape, Tensor, Variable
+from gradcli.ops import NAMES, PUBLIC, TABLE, kinds, lookup
+from gradcli.ops.describe import describe, differentiable, instead
 from gradcli.ops.kinds import (
     BILINEAR,
     COMPOSITE,
@@ -114,6 +117,47 @@ def test_a_row_prints_as_plain_data(op: Op) -> None:
             tree = ast.parse(formula.replace("^", "**"), mode="eval")
             names = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name)}
             assert names <= set(NAMES) | set(op.parameters)
+
+
+SHAPES = (2.0, [0.5, 0.25, 0.75], [[2.0, 0.3], [0.3, 3.0]], [[[[0.5], [0.2]], [[0.1], [0.3]]]])
+
+
+@folded
+@each([op for op in ROWS if op.kind == COMPOSITE and op.parameters and not op.internal])
+def test_a_composite_tells_whether_a_derivative_passes(op: Op) -> None:
+    """By asking a tape, for the rows that take numbers of some shape in all arguments."""
+    passes = set()
+    for values in product(SHAPES, repeat=len(op.parameters)):
+        sources = [Variable(v) for v in values]
+        with suppress(GradcliError, TypeError):
+            with GradientTape(persistent=True) as tape:
+                made = op(*sources)
+            for one in made if isinstance(made, list) else [made]:
+                if isinstance(one, Tensor):
+                    passes.add(any(g is not None for g in tape.gradient(one, sources)))
+    if passes:
+        assert differentiable(op) == ("yes" if True in passes else "no")
+    else:
+        assert op.name in TAKE_OTHERS or differentiable(op) == "no"
+
+
+# What takes texts, masks, whole numbers, or several shapes.
+TAKE_OTHERS = {
+    "multi_dot", "einsum", "set_diag", "gather_nd", "scatter", "tensor_scatter_add",
+    "tensor_scatter_update", "boolean_mask", "dynamic_partition", "moveaxis", "conv1d",
+    "conv2d", "conv3d", "depthwise_conv2d",
+    *[name for name in TABLE if "segment_" in name]}
+
+
+def test_what_to_write_instead_is_told_where_a_derivative_is_missing() -> None:
+    without = [op for op in PUBLIC.values() if differentiable(op) == "no"]
+    # A shape, a text and what NaN is have none; sizes and bounds of what is drawn are no numbers
+    # to differentiate by; stop_gradient is there to stop.
+    assert {op.name for op in without if not instead(op)} == {
+        "isnan", "isinf", "isfinite", "shape", "size", "zeros_like", "ones_like", "stop_gradient",
+        "string", "zeros", "ones", "eye", "tri", "randint", "glorot_uniform", "glorot_normal",
+        "he_uniform", "he_normal"}
+    assert instead(TABLE["unique"]) == "a rule of your own: @gradient_of(unique)"
 
 
 @folded

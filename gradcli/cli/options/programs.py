@@ -68,6 +68,23 @@ class LookupOptions(Options):
     """The options of ops."""
 
     name: str | None = argument("An operation by name or alias; all of them by default.")
+    no_derivative: bool = option(
+        "--no-derivative", "Only operations that no derivative passes through, with what to write"
+        " instead.")
+    search: str | None = option(
+        "--search", "Only operations with this word in their names, what they do, or their group.",
+        "WORD")
+    group: str | None = option(
+        "--group", "Only the group with this word in its name, such as logic or random.", "WORD")
+
+    def wrong(self) -> tuple[str, str] | None:
+        wrong = super().wrong()
+        if wrong is None and self.name is not None:
+            for flag, given in (("--no-derivative", self.no_derivative), ("--search", self.search),
+                                ("--group", self.group)):
+                if given:
+                    return "NAME already says which operation.", flag
+        return wrong
 
 
 class StepsOptions(QuestionOptions):
@@ -134,7 +151,8 @@ ROWS = (
             "gradcli run train.txt", "gradcli run train.txt --format json",
             "gradcli run train.py 10"),
     Command("ops", "The operation table, or one row: rule, domain and kinks.", LookupOptions,
-            f"name {SHOWN}", "ops.run", "gradcli ops", "gradcli ops tanh"),
+            f"name no_derivative search group {SHOWN}", "ops.run", "gradcli ops",
+            "gradcli ops tanh", "gradcli ops --no-derivative", "gradcli ops --search bessel"),
     Command("steps", "A derivative step by step: operations, rules and adjoints.", StepsOptions,
             f"file expression latex wrt of mode watch tf tape at {SHOWN} {BUDGET}", "answer.steps",
             "gradcli steps -e 'x^2*sin(x)' --at x=1.5",

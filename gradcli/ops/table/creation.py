@@ -204,20 +204,24 @@ def _initialiser(name: str, aliases: str, both: bool, uniform: bool, doc: str) -
         return _truncated_normal(wanted, stddev=math.sqrt(variance) / 0.8796256610342398,
                                  seed=seed)
 
-    composite(name, "", draw, aliases=aliases, attributes={"seed": 0.0}, doc=doc)
+    composite(name, "", draw, aliases=aliases, attributes={"seed": 0.0}, doc=doc,
+              traits="cut")
 
 
-zeros = composite("zeros", "", lambda *shape: np.zeros(_shape(shape)), doc="zeros(3, 2)")
-ones = composite("ones", "", lambda *shape: np.ones(_shape(shape)), doc="ones(3, 2)")
+zeros = composite("zeros", "", lambda *shape: np.zeros(_shape(shape)), doc="zeros(3, 2)",
+                  traits="cut")
+ones = composite("ones", "", lambda *shape: np.ones(_shape(shape)), doc="ones(3, 2)", traits="cut")
 full = composite("full", "", _full, aliases="fill",
                  doc="full([3, 2], 0.5): one value everywhere")
 full_like = composite("full_like", "x value", _full_like, samples=((-3.0, 3.0), (-3.0, 3.0)),
                       doc="one value everywhere, in the shape and type of x")
-eye = composite("eye", "", _eye, aliases="identity_matrix", doc="eye(3): the identity matrix")
+eye = composite("eye", "", _eye, aliases="identity_matrix", doc="eye(3): the identity matrix",
+                traits="cut")
 linspace = composite("linspace", "", _linspace, attributes={"num": 50.0},
                      doc="linspace(a, b, n): n points from a to b, both included")
 arange = composite("arange", "", _arange, attributes={"stop": None, "step": 1.0},
-                   doc="arange(a, b, step): from a up to b, b not included")
+                   doc="arange(a, b, step): from a up to b, b not included", traits="cut",
+                   substitute="a + step*arange(n)")
 logspace = composite(
     "logspace", "",
     lambda start, stop, num=50, base=10.0: power(base, _linspace(start, stop, num)),
@@ -226,26 +230,30 @@ logspace = composite(
 geomspace = composite("geomspace", "", _geomspace, attributes={"num": 50.0},
                       doc="geomspace(1, 1000, 4): points with equal ratios, ends included")
 tri = composite("tri", "", _tri, attributes={"m": None, "k": 0.0},
-                doc="tri(3): ones on and below the diagonal; tri(n, m, k)")
+                doc="tri(3): ones on and below the diagonal; tri(n, m, k)", traits="cut")
 normal = composite(
     "normal", "", _normal, aliases="random_normal",
     attributes={"mean": 0.0, "stddev": 1.0, "seed": 0.0},
-    doc="normal(3, 2, seed=1): independent standard normal numbers")
+    doc="normal(3, 2, seed=1): independent standard normal numbers", traits="cut",
+    substitute="mean + stddev*normal(3, 2)")
 uniform = composite(
     "uniform", "", _uniform, aliases="random_uniform",
     attributes={"minval": 0.0, "maxval": 1.0, "seed": 0.0},
-    doc="uniform(3, 2, seed=1): independent numbers between 0 and 1")
+    doc="uniform(3, 2, seed=1): independent numbers between 0 and 1", traits="cut",
+    substitute="minval + (maxval - minval)*uniform(3, 2)")
 truncated_normal = composite(
     "truncated_normal", "", _truncated_normal, aliases="random_truncated_normal",
     attributes={"mean": 0.0, "stddev": 1.0, "seed": 0.0},
-    doc="truncated_normal(3, 2): normal numbers, drawn again beyond two deviations")
+    doc="truncated_normal(3, 2): normal numbers, drawn again beyond two deviations", traits="cut",
+    substitute="mean + stddev*truncated_normal(3, 2)")
 bernoulli = composite(
     "bernoulli", "", _bernoulli, aliases="random_bernoulli", attributes={"p": 0.5, "seed": 0.0},
-    doc="bernoulli(3, 2, p=0.3): 1.0 with probability p, else 0.0")
+    doc="bernoulli(3, 2, p=0.3): 1.0 with probability p, else 0.0", traits="cut",
+    substitute="sigmoid(k*(p - uniform(3, 2))), with k how steep")
 randint = composite(
     "randint", "", _randint, aliases="random_integers",
     attributes={"low": 0, "high": 2, "seed": 0.0},
-    doc="randint(3, 2, high=10): whole numbers from low to below high")
+    doc="randint(3, 2, high=10): whole numbers from low to below high", traits="cut")
 permutation = composite(
     "permutation", "x", _permutation, aliases="random_permutation", attributes={"seed": 0.0},
     samples=((1.0, 5.0),),

@@ -311,4 +311,5 @@ lu_order = stop(
 lu = composite(
     "lu", "x", lambda x: [lu_factors(x), lu_order(x)], samples=MATRIX,
     latex=r"\operatorname{{lu}}\left({0}\right)",
-    doc="[LU, p]: L and U in one matrix, x[p] = L @ U; it has no derivative yet")
+    doc="[LU, p]: L and U in one matrix, x[p] = L @ U; it has no derivative yet",
+    traits="cut", substitute="solve, det or qr, which have derivatives")

@@ -197,14 +197,17 @@ def _cast(x: Any, dtype: Any = "float64") -> Any:
 cast_ = composite("cast", "x", _cast, attributes={"dtype": "float64"}, samples=REAL,
                   doc='another type: cast(x, "int32")')
 int_ = composite("int", "x", lambda x: _cast(x, "int64"), aliases="int64", samples=REAL,
-                 kinks="an integer has no derivative", doc="a whole number, truncated towards 0")
+                 kinks="an integer has no derivative", doc="a whole number, truncated towards 0",
+                 traits="cut", substitute="{0} + stop_gradient(float(int({0})) - {0})")
 float_ = composite("float", "x", lambda x: _cast(x, "float64"), aliases="float64",
                    samples=REAL, doc="a number of 64 bits")
 float32 = composite("float32", "x", lambda x: _cast(x, "float32"), samples=REAL,
                     doc="a number of 32 bits")
 int32 = composite("int32", "x", lambda x: _cast(x, "int32"), samples=REAL,
-                  kinks="an integer has no derivative", doc="a whole number of 32 bits")
+                  kinks="an integer has no derivative", doc="a whole number of 32 bits",
+                  traits="cut", substitute="{0} + stop_gradient(float(int32({0})) - {0})")
 bool_ = composite("bool", "x", lambda x: _cast(x, "bool"), samples=REAL,
-                  kinks="a truth value has no derivative", doc="false for 0, else true")
+                  kinks="a truth value has no derivative", doc="false for 0, else true",
+                  traits="cut", substitute="1 - exp(-k*{0}^2), with k how steep")
 string = composite("string", "x", lambda x: _cast(x, "string"), samples=REAL,
-                   kinks="a text has no derivative", doc="as text")
+                   kinks="a text has no derivative", doc="as text", traits="cut")

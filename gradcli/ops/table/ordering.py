@@ -311,7 +311,8 @@ def _nonzero(x: Any) -> list[Any]:
 
 nonzero = composite(
     "nonzero", "x", _nonzero, samples=REAL, kinks="an index has no derivative",
-    doc="the places of the elements that are not 0, as a list with one vector for each axis")
+    doc="the places of the elements that are not 0, as a list with one vector for each axis",
+    traits="cut", substitute="a sum over all places, weighted by a smooth gate")
 
 
 def _close_prepare(shapes: Sequence[Shape], rtol: Any, atol: Any, equal_nan: Any
@@ -342,7 +343,8 @@ def _allclose(x: Any, y: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: Any
 
 allclose = composite(
     "allclose", "x y", _allclose, attributes=CLOSE, samples=(*REAL, *REAL),
-    kinks="a truth value has no derivative", doc="whether isclose holds for all elements")
+    kinks="a truth value has no derivative", doc="whether isclose holds for all elements",
+    traits="cut", substitute="exp(-k*sum(({0} - {1})^2)), with k how steep")
 
 
 def _bincount(cores: Sequence[int], x: Any, minlength: Any) -> Any:

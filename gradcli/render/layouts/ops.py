@@ -15,20 +15,33 @@ if TYPE_CHECKING:
 
     Operation = dict[str, Any]
 
-COLUMNS = ("name", "aliases", "kind", "arguments", "derivative", "domain", "kinks", "doc", "latex")
+COLUMNS = ("name", "aliases", "kind", "arguments", "derivative", "domain", "kinks", "doc", "latex",
+           "differentiable", "instead", "group")
 
 
 def pages(answer: dict[str, Any], digits: int | None = None) -> list[Page]:
-    """Return one page of all operations."""
+    """Return one page of all operations: of those without a derivative, with what to write."""
     operations = answer.get("operations") or []
-    return [Page(fields=((one["name"], _formula(one)) for one in operations),
-                 records=_records(operations), blocks=map(_document, [operations]),
-                 screen=lambda view: _screen(view, operations),
-                 latex=map(_latex, [operations]))]
+    column = "instead" if answer.get("no_derivative") else "derivative"
+    return [Page(fields=((one["name"], _cell(one, column)) for one in operations),
+                 records=_records(operations), blocks=_document(operations, column),
+                 screen=lambda view: _screen(view, operations, column),
+                 latex=[_latex(operations, column)])]
 
 
-def _formula(operation: Operation) -> str:
-    return ", ".join(entries.derivatives(operation))
+def _cell(operation: Operation, column: str) -> str:
+    if column == "instead":
+        return str(operation.get("instead") or "")
+    formula = ", ".join(entries.derivatives(operation))
+    return formula or "None" * (operation.get("differentiable") == "no")
+
+
+def _grouped(operations: list[Operation]) -> list[tuple[str, list[Operation]]]:
+    """Return the operations by group, in the order in which they come."""
+    found: dict[str, list[Operation]] = {}
+    for one in operations:
+        found.setdefault(one.get("group") or "", []).append(one)
+    return list(found.items()) or [("", [])]
 
 
 def _records(operations: list[Operation]) -> Iterator[Sequence[str]]:
@@ -43,46 +56,58 @@ def _joined(value: Any) -> str:
     return "" if value is None else str(value)
 
 
-def _document(operations: list[Operation]) -> Table:
-    return Table(["name", "derivative", "domain", "what it is"], [
-        [Code(", ".join([one["name"], *(one.get("aliases") or ())])), Code(_formula(one)),
-         one.get("domain") or "", one.get("doc") or ""] for one in operations], "llll")
+def _document(operations: list[Operation], column: str) -> Iterator[Block]:
+    groups = _grouped(operations)
+    for heading, rows in groups:
+        if len(groups) > 1:
+            yield Title(heading)
+        yield Table(["name", column, "domain", "what it is"], [
+            [Code(", ".join([one["name"], *(one.get("aliases") or ())])), Code(_cell(one, column)),
+             one.get("domain") or "", one.get("doc") or ""] for one in rows], "llll")
 
 
-def _latex(operations: list[Operation]) -> Table:
-    return Table(["operation", "notation", "derivative"], [
-        [Typed(one["name"]), Phrase("", one.get("latex") or ""), Typed(_formula(one))]
+def _latex(operations: list[Operation], column: str) -> Table:
+    return Table(["operation", "notation", column], [
+        [Typed(one["name"]), Phrase("", one.get("latex") or ""), Typed(_cell(one, column))]
         for one in operations], "lll")
 
 
 # --- on a terminal, which wraps formulas and sentences --------------------------------------------
 
 
-def _screen(view: View, operations: list[Operation]) -> Iterator[Block]:
+def _screen(view: View, operations: list[Operation], column: str) -> Iterator[Block]:
     if len(operations) == 1:
         yield from _alone(view, operations[0])
-    else:
-        yield Rich(_table(view, operations))
+        return
+    from gradcli.render.view import GAP, widest
+
+    first = widest(["operation", *[line for one in operations for line in view.name(one["name"])]])
+    room = view.width - first - 2 * GAP
+    cells = [_cell(one, column) for one in operations]
+    what = widest(["what it is", *[one.get("doc") or "" for one in operations]])
+    formula = max(20, min(widest([column, *cells]), max(room // 2, room - what)))
+    groups = _grouped(operations)
+    for number, (heading, rows) in enumerate(groups):
+        if len(groups) > 1:
+            yield Title(heading, gap=number > 0)
+        yield Rich(_table(view, rows, column, (first, formula, max(20, room - formula))))
 
 
-def _table(view: View, operations: list[Operation]) -> Any:
+def _table(view: View, operations: list[Operation], column: str, widths: Sequence[int]) -> Any:
     from rich.box import Box
     from rich.table import Table as Wrapped
 
-    from gradcli.render.view import GAP, RULE, widest
+    from gradcli.render.view import RULE
 
-    names = [view.name(one["name"]) for one in operations]
-    first = max(map(widest, [["operation"], *names]))
-    room = view.width - first - 2 * GAP
-    formula = max(20, min(widest(["derivative", *map(_formula, operations)]), room // 2))
     rule = " -- " if not view.fancy else f" {RULE}{RULE} "
     table = Wrapped(box=Box("\n".join(["    ", "    ", rule, *["    "] * 5]) + "\n",
                             ascii=not view.fancy), show_edge=False, pad_edge=False, padding=(0, 1))
-    table.add_column("operation", no_wrap=True, min_width=first)
-    table.add_column("derivative", overflow="fold", max_width=formula)
-    table.add_column("what it is", overflow="fold", max_width=max(20, room - formula))
-    for one, lines in zip(operations, names, strict=True):
-        table.add_row(view.cell(lines), view.text(_formula(one)), view.text(one.get("doc") or ""))
+    table.add_column("operation", no_wrap=True, min_width=widths[0])
+    table.add_column(column, overflow="fold", max_width=widths[1])
+    table.add_column("what it is", overflow="fold", max_width=widths[2])
+    for one in operations:
+        table.add_row(view.cell(view.name(one["name"])), view.text(_cell(one, column)),
+                      view.text(one.get("doc") or ""))
     return table
 
 
@@ -95,8 +120,8 @@ def _alone(view: View, operation: Operation) -> Iterator[Block]:
         yield Paragraph(operation["doc"])
     rows = list(zip([f"d/d{argument}" for argument in arguments], entries.derivatives(operation),
                     strict=False))
-    rows += [(key, str(operation[key])) for key in ("kind", "domain", "kinks", "latex")
-             if operation.get(key)]
+    rows += [(key, str(operation[key])) for key in (
+        "kind", "domain", "kinks", "instead", "latex") if operation.get(key)]
     if operation.get("aliases"):
         rows.append(("also", ", ".join(operation["aliases"])))
     grid = Wrapped.grid(padding=(0, 2))
