@@ -114,7 +114,7 @@ def check(prepared: PreparedProblem, answer: str) -> dict[str, Any]:
             if other["verdict"] in {*RIGHT, "undecided"}:
                 leave(other, "a line begins with a minus, and may be an answer of its own")
                 result = other
-    if result["verdict"] == "unreadable" and not prepared.reference.shape and \
+    if result["verdict"] in ("unreadable", "wrong") and not prepared.reference.shape and \
             prepared.reference.solutions is None:
         result = _of_several(prepared, several(answer), result, end)
     result["ms"] = round((perf_counter() - start) * 1e3, 3)
@@ -132,7 +132,10 @@ def _of_several(prepared: PreparedProblem, answers: list[str], whole: dict[str, 
     count = sum([one["verdict"] in RIGHT for one in found])
     if count == len(found):
         return found[0]
-    return {**whole, "verdict": "undecided", "read_as": " or ".join([
+    if not count and whole["verdict"] == "wrong":
+        return whole
+    return {**whole, "verdict": "undecided", "mistake": None, "also": [], "confidence": None,
+            "witness": None, "score": 0.0, "hint": None, "read_as": " or ".join([
         one["read_as"] or "?" for one in found]), "message":
         f"{count} of {len(found)} answers {'is' if count == 1 else 'are'} right{WAITS}"}
 
@@ -192,9 +195,9 @@ def _check(prepared: PreparedProblem, text: str, result: dict[str, Any], end: fl
     reading = trial.answered.reading
     judge(trial, result)
     if prepared.problem.unit:
-        from gradcli.homework.checking import units
+        from gradcli.homework.checking import measured
 
-        if units.settle(trial, result):
+        if measured.settle(trial, result):
             return
     named = misnamed(reading, prepared) if reading.sides or reading.labels else ""
     unsure = _unsure(trial, named, text, result)
@@ -261,7 +264,7 @@ def _unsure(trial: Trial, named: str, text: str, result: dict[str, Any]) -> str:
     if not prepared.single and not prepared.reference.kind.plain and is_rounded(trial):
         return "right, but for rounding"
     return doubt(trial, result) if (
-        reading.conditions or trial.answered.unknown or "10" in text) else ""
+        reading.conditions or trial.answered.unknown or "10" in text or "!" in text) else ""
 
 
 def _is_right_otherwise(trial: Trial, text: str, result: dict[str, Any]) -> bool:

@@ -84,8 +84,8 @@ class Answered:
         self.unknown = tuple([
             n for n in self.formula.leaves(self.nodes) if n not in reference.variables
         ]) if not set(reference.variables).issuperset(self.formula.names()) else ()
-        if len(self.unknown) >= STRANGERS or {"o", "r"}.issubset(self.unknown):  # `2x or -2x`
-            word = unknown_word(reading, reference.names)
+        if len(self.unknown) > 1:   # `2x or -2x`, `yes`
+            word = unknown_word(reading, reference.names, apart=True)
             if word is not None:
                 raise word
         if len(self.unknown) >= STRANGERS:
@@ -169,6 +169,12 @@ def misnamed(reading: Reading, prepared: PreparedProblem) -> str:
     said = claim(reading.sides, reference.names) if reading.sides else None
     if said is None or (reference.kind.line and is_equation(reading, reference)):
         return ""
+    return another(said, prepared)
+
+
+def another(said: Claim, prepared: PreparedProblem) -> str:
+    """Describe the quantity that is named if it is not the one asked for, else return ""."""
+    reference = prepared.reference
     return (_quantity(said, reference) or _motion(said, prepared) or _place(said, reference)
             or _operand(said, prepared))
 

@@ -42,9 +42,9 @@ def read_answer(prepared: PreparedProblem, text: str, deadline: float | None = N
     text, conditions = understood(text, reference.names, prepared.single)
     unit = None
     if prepared.problem.unit:
-        from gradcli.homework.checking import units
+        from gradcli.homework.checking import measured
 
-        text, unit = units.split(prepared, text)
+        text, unit = measured.split(prepared, text)
     try:
         reading = read(text, reference.names)
     except GradcliError as unreadable:
@@ -53,7 +53,7 @@ def read_answer(prepared: PreparedProblem, text: str, deadline: float | None = N
             raise
         reading = other
     if unit is not None:
-        reading.unit, reading.scale = unit.text, units.factor(prepared, unit)
+        reading.unit, reading.scale = unit.text, measured.factor(prepared, unit)
         if reading.scale not in (0.0, 1.0):
             reading.notes.append(f"1 {unit.text} is {reading.scale:.6g} {prepared.problem.unit}")
     elif prepared.single and not reference.shape:
@@ -199,6 +199,8 @@ def doubt(trial: Trial, result: dict[str, Any]) -> str:
         return (f"right at some points, and `{reading.conditions[0]}` stands beside it, which was"
                 " not looked at")
     meant = [("its x is a sign of a product, as in 3 x 10^2", _times_ten(reading.text))]
+    if reading.text.rstrip(" .").endswith("!"):
+        meant.append(("its ! is no factorial", reading.text.rstrip(" .!")))
     if INTEGRATION_CONSTANT in trial.answered.unknown:
         meant.append(("C is c", reading.text.replace("C", "c")))
     for what, text in meant:

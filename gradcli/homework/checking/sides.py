@@ -4,16 +4,18 @@ be true.
 
 from __future__ import annotations
 
+import re
+
 from gradcli.base.errors import GradcliError
 from gradcli.base.lazy import np
 from gradcli.formulas.rounding import Values
-from gradcli.homework.checking.answered import NEAR, components, is_only_a_name
+from gradcli.homework.checking.answered import NEAR, another, components, is_only_a_name
 from gradcli.homework.checking.built import CONSTANTS
 from gradcli.homework.checking.compare import SAFETY, Side, rounds
 from gradcli.homework.checking.judge import is_right
 from gradcli.homework.checking.readings import read_answer
 from gradcli.lang.paper.answer import Reading
-from gradcli.lang.paper.left import is_label
+from gradcli.lang.paper.left import claim, is_label
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,7 +50,9 @@ def _unsure_line(trial: Trial) -> str:
     if solved is None:
         upright = prepared.reference.contact is not None and (
             prepared.reference.variables[:1] == ("y",) and not reading.sides)
-        return "the line may be x = ... or y = ..." if upright and reading.equation is None else ""
+        if reading.equation is not None:
+            return "the left side of this equation has letters that the problem does not have"
+        return "the line may be x = ... or y = ..." if upright else ""
     if not _is_line(trial, solved) and _holds(trial, solved):
         return "this equation holds on the right line, and may hold elsewhere"
     return ""
@@ -111,17 +115,34 @@ def _other_sides(trial: Trial, right: bool) -> list[Reading]:
             found.append(Reading(
                 reading.text, reading.equation, reading.tokens, reading.origin))
         return found
-    sides = [side.rstrip(": ") for side in reading.sides.split("=")]
-    for side in reversed(sides) if len(sides) > 1 else ():
-        if is_label(side.lstrip("> "), reference.names):
-            if right:
-                break       # what stands before another name may be another quantity
-            continue
+    for side in _sides(trial, right):
         try:
             found.append(read_answer(prepared, side))
         except GradcliError:
             pass        # a step on the way: u'v
     return [one for one in found if known.issuperset(one.names)]
+
+
+APART = re.compile(r"[,;]\s+|\s(?:so|and|then|also|und)\s")
+
+
+def _sides(trial: Trial, right: bool) -> list[str]:
+    """Return the sides before the last one that are no names, the last first. right: whether to
+    return only those behind the last name, and behind one that is of the same quantity as well:
+    f'(x) = 2x, f'(1) = 2.
+    """
+    prepared, counts, found, texts = trial.prepared, not right, list[str](), list[str]()
+    sides = [side.rstrip(": ") for side in trial.answered.reading.sides.split("=")]
+    for side in sides if len(sides) > 1 else ():
+        *before, name = [part.lstrip("> ") for part in APART.split(side)]
+        if not is_label(name, prepared.reference.names):
+            texts.append(side)
+            continue
+        found += [*texts, *before] if counts and (before or not right) else []
+        texts, said = [], claim(name, prepared.reference.names)
+        counts = not right or (
+            said is not None and said.order is not None and not another(said, prepared))
+    return [*found, *texts][::-1]
 
 
 def misrounded(trial: Trial) -> str:

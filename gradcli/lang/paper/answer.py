@@ -26,7 +26,8 @@ MAX_LENGTH = 2000
 SIGNS = "0123456789 +-*/^()='.,;[]{}·×−²³⁴√π\n"
 PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ" + SIGNS)
 APART = str.maketrans(dict.fromkeys(SIGNS, " "))
-BESIDE = ("in", "by", "ca", "et", "dp", "sf", "D", "Df", "T")
+BESIDE = ("in", "by", "ca", "et", "dp", "sf", "D", "Df", "T", "so", "So", "it", "It", "we", "We",
+          "I")
 """Short words that may stand beside a formula, besides those of three letters."""
 
 
@@ -176,7 +177,8 @@ def _read(typed: str, text: str, names: ProblemNames, origin: PlainText | None, 
 
         text, rounded = approximate(text, end, names)
         end = min(end, len(text.rstrip()))
-    if not names.program and (":" in text or ">" in text or not text.isascii()):
+    if not names.program and (
+            ":" in text or ">" in text or " is " in text or not text.isascii()):
         from gradcli.lang.paper.left import introduced
 
         text = introduced(text, end, names)

@@ -158,10 +158,10 @@ ROUNDED = re.compile(r"(?<=[\w)])\s*(?:~|\(\s*[≈~])(\s*-?[\d.]+)\s*\)?\s*$")
 
 
 def introduced(text: str, end: int, names: ProblemNames) -> str:
-    """Return the text, at its length, with an equals sign for a colon or an arrow behind a label,
-    or in front of all: `Answer: 2x`, `⇒ 2x`.
+    """Return the text, at its length, with an equals sign for a colon, an arrow or `is` behind a
+    label, or in front of all: `Answer: 2x`, `⇒ 2x`, `f'(x) is 2x`.
     """
-    for sign in (":", "=>", "→", "⇒", "⟹", "⟶"):
+    for sign in (":", "=>", "-->", "->", "→", "⇒", "⟹", "⟶", " is "):
         at = text.find(sign, 0, end)
         if at < 0 or text[at + 1:at + 2] == "=" or "=" in text[:at]:
             continue

@@ -65,11 +65,19 @@ def _group(found: re.Match[str]) -> str:
     return f" {found[1]} " if len(word) == 1 or word in SCHOOL else f"({found[1]})"
 
 
+def _unquoted(found: re.Match[str]) -> str:
+    """Replace the quotation marks around a whole text."""
+    inside = next(filter(None, found.groups()))
+    return found.group() if found.group() != found.string else f" {inside}".ljust(len(inside) + 2)
+
+
 SPELLINGS: list[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]] = [
     # Word: 〖x〗^2, √(3&x), ├ (x┤)
     (re.compile("〖([A-Za-zα-ωϑϕ ]{1,8})〗"), _group),
     (re.compile("〖"), "("), (re.compile("〗"), ")"), (re.compile("[├┤▒]"), " "),
     (re.compile(r"√\(([234])&"), lambda found: f"{' √∛∜'[int(found[1]) - 1]}(  "),
+    # What is quoted, or set as code.
+    (re.compile("\\s*(?:`+([^`]+)`+|[\"“„]([^\"“”„]+)[\"”“])\\s*", re.DOTALL), _unquoted),
     # Spreadsheets of other countries.
     (re.compile(r"(?<![A-Za-z])(?:wurzel|racine|WURZEL|RACINE)(?=\s*\()"), _as("sqrt")),
     (re.compile(r"PI\(\)"), "pi  "),
@@ -246,9 +254,20 @@ STARTS = re.compile(
     r"|(?<=\d)\s*(?=to\s)")
 BEFORE = re.compile(
     rf"\s*(?:(?:{METHOD})\s*(?:[,:]|\bwe\s+get\b|\bis\b)?|(?:so|thus|hence|therefore|also|daher"
-    r"|donc)\s*[,:]?(?=\s)|(?:(?:the|my|our|final|die|la|min)\s+)*(?:answer|ans|derivative|solution"
-    r"|result|ableitung|antwort|lösung|ergebnis|dérivée|réponse|svar|derivata|derivatan|tangent"
-    r"(?:\s+line)?|t(?=:))\.?\s*(?:[:=]|is\b|ist\b|est\b|är\b|(?=[:=])))")
+    r"|donc|then|finally)\s*[,:]?(?=\s)|(?:i|we)\s+(?:get|got|have|find|found|obtain(?:ed)?)\b"
+    r"\s*[,:]?|it(?:['’]s|\s+(?:is|equals)\b)|(?:(?:the|my|our|final|its|die|la|min)\s+)*(?:"
+    r"answer|ans|derivative|solution|result|slope|rate\s+of\s+change|value|linearization"
+    r"|linear\s+approximation|slope\s+of\s+the\s+(?:tangent(?:\s+line)?|curve|graph|function)"
+    r"|(?:equation\s+(?:of|for)\s+(?:the\s+|its\s+)?)?tangent"
+    r"(?:\s+(?:line|plane))?|ableitung|antwort|lösung|ergebnis|steigung"
+    r"|dérivée|réponse|svar|derivata|derivatan|t(?=:))\.?\s*(?:[:=]|is(?:\s+equal\s+to)?\b|equals\b|ist\b|est\b|är\b|(?=[:=])))")
+IS = r"\s*(?:is(?:\s+equal\s+to)?\b|equals\b|=|:)"
+# What is named in words, and the name that says it in letters.
+NAMED = [(re.compile(rf"\s*(?:(?:the|its)\s+)?{words}{IS}", re.IGNORECASE), name)
+         for words, name in (
+    ("(?:velocity|speed)", "v"), ("acceleration", "a"), ("position", "s"), ("gradient", "∇f"),
+    (r"(?:slope|derivative|rate\s+of\s+change)\s+at\s+(?:[a-z]\s*=\s*)?(-?[\d./]+)", "f'({})"),
+    (r"derivative\s+of\s+(\S[^=]*?)", "({})'"))]
 DENIED = re.compile(WORD.format(
     "not?|wrong|incorrect|false|never|or|if|nicht|kein|falsch|faux|fel"))
 COMMENTED = re.compile(r"[A-Za-z][A-Za-z' ,.-]*")
@@ -290,6 +309,12 @@ def _without_remarks(text: str, names: ProblemNames) -> tuple[str, list[str]]:
             break
         text = " " * first.end() + text[first.end():]
         seen = " " * first.end() + seen[first.end():]
+    for pattern, name in NAMED:
+        named = pattern.match(seen)
+        if named is not None and name not in names.written:
+            label = f"{name.format(*named.groups())} ="
+            text = label.rjust(named.end()) + text[named.end():]
+            break
     return text, conditions
 
 

@@ -12,11 +12,15 @@ if TYPE_CHECKING:
     from gradcli.base.errors import GradcliError
     from gradcli.lang.paper.answer import Reading
     from gradcli.lang.paper.names import ProblemNames
+    from gradcli.lang.paper.tokens import AnswerTokens
 
 
-def unknown_word(reading: Reading, names: ProblemNames) -> GradcliError | None:
+def unknown_word(reading: Reading, names: ProblemNames, apart: bool = False
+                 ) -> GradcliError | None:
     """Return E0711 for a word that is read as a product of undeclared letters: `foo(x)`, `where`;
     None without one. Three letters may be a product: `mgl(1 - cos x)`.
+
+    apart: whether two are a word where they stand apart, as in an answer: `hm 2x`, `yes`.
     """
     tokens = reading.tokens.raw
     assert tokens is not None
@@ -31,7 +35,9 @@ def unknown_word(reading: Reading, names: ProblemNames) -> GradcliError | None:
                        and len(letter) == 1]
             called = glued and tokens.kinds[at] == t.LPAR
             double = called and len(letters) > 2 and any(map(str.__eq__, letters, letters[1:]))
-            if len(letters) > 3 or double or "".join(word) in STOP_WORDS or letters == ["o", "r"]:
+            if len(letters) > 3 or double or letters == ["o", "r"] or (
+                    "".join(word) in STOP_WORDS or (
+                        apart and _is_apart(tokens, begin, at, letters))):
                 span = tokens.starts[begin], tokens.ends[at - 1]
                 if reading.origin is not None:
                     span = reading.origin.span(*span)
@@ -43,6 +49,15 @@ def unknown_word(reading: Reading, names: ProblemNames) -> GradcliError | None:
                              help=_meant(spelled, tokens.words[begin:at]))
             begin = at
     return None
+
+
+def _is_apart(tokens: AnswerTokens, begin: int, end: int, letters: list[str]) -> bool:
+    """Return whether undeclared letters are a word before a formula, or all there is: hm 2x,
+    yes.
+    """
+    if begin or len(letters) < 2 or tokens.words[:end] != letters or letters[0].isdecimal():
+        return False
+    return tokens.kinds[end] == t.END or tokens.starts[end] > tokens.ends[end - 1]
 
 
 def _meant(spelled: str, words: list[str]) -> str:
