@@ -422,7 +422,7 @@ ROWS = (
         unlikely=("missing_term", "reciprocal_of_derivative")),
     ProblemKind(
         "normal", each, tangents.mistaken_normals, tangents.left_of_line,
-        function="one curve equation", needs="at", typed=tangents.without_point,
+        function="one curve equation", needs="at", typed=tangents.of_normal,
         component=tangents.normal,
         check=tangents.check_normal, line=True, linear=False, unlikely=("missing_term",)),
     ProblemKind(

@@ -53,7 +53,9 @@ def unbarred(text: str, reference: Reference) -> str:
     """Leave out a left side that is a formula between bars, |(3, 4)| = 5, or a word, and write v
     for one that is the length of a derivative: |f'(2)| = 3 is v(2) = 3.
     """
-    left, equal, right = text.partition("=")
+    left, equal, right = text, "", ""
+    if sign := re.search(r"[=≈]|\\approx\b", text):
+        left, equal, right = text[:sign.start()], sign.group(), text[sign.end():]
     found = BARS.fullmatch(left)
     if not equal or found is None:
         return right if equal and left.strip().lower() in WORDS else text
@@ -62,7 +64,7 @@ def unbarred(text: str, reference: Reference) -> str:
         return right
     if said.order == 1 or said.operator == "∇":
         at = ",".join([f"{name}={value}" if name else value for name, value in said.at])
-        return f"{'$' * (left.count('$') % 2)}v{f'({at})' if at else ''}={right}"
+        return f"{'$' * (left.count('$') % 2)}v{f'({at})' if at else ''} {equal} {right}"
     return text if said.of != "v" else text.replace(found[0], f" {found[1]} ", 1)
 
 

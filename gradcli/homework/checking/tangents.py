@@ -228,12 +228,23 @@ def without_point(text: str, reference: Reference) -> str:
     return line if at and line.strip() and point.strip()[:1] in "(xyzt" else text
 
 
+def of_normal(text: str, reference: Reference) -> str:
+    """Leave out the point behind a normal, and call it a tangent, as any line is called in an
+    answer; a tangent is none here.
+    """
+    import re
+
+    named = {"normal": "tangent", "tangent": "normal"}
+    return without_point(re.sub("normal|tangent", lambda found: named[found.group()], text),
+                         reference)
+
+
 def estimated(text: str, reference: Reference) -> str:
-    """Leave out a left side that names the function's value there: sqrt(4.1) ≈ 2.025."""
+    """Leave out left sides that name the function's value there: sqrt(4.1) ≈ L(4.1) = 2.025."""
     left, sign, right = text.replace("≈", "=").replace("\\approx", "=").partition("=")
     there = any(f"{value:g}" in left for value in reference.problem.to.values())
     named = any(c.isalpha() or c == "√" for c in left)
-    return right if sign and there and named and right.strip() else text
+    return estimated(right, reference) if sign and there and named and right.strip() else text
 
 
 def _there(reference: Reference, node: int) -> int:
