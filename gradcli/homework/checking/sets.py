@@ -92,12 +92,23 @@ def _judged(prepared: PreparedProblem, text: str) -> dict[str, Any]:
     if why:
         _leave(result, why)
         return result
+    _settle(prepared, given, found, extra, result)
+    return result
+
+
+def _settle(prepared: PreparedProblem, given: list[Item], found: dict[int, list[Item]],
+            extra: list[Item], result: dict[str, Any]) -> None:
+    """Fill in the verdict on a set without doubts. found: the items by the solution they are."""
+    reference = prepared.reference
+    solutions = wanted(reference)
+    missing = [one for k, one in enumerate(solutions) if k not in found]
     called = {k: max([item.sort for item in same], key=SURE.index) for k, same in found.items()}
     misnamed = [(found[k][0]._replace(sort=sort), solutions[k]) for k, sort in called.items()
                 if sort and solutions[k].sort and not _fits(sort, solutions[k].sort)]
     if missing or extra or misnamed:
         mistake, said = _mistake(prepared, given, missing, extra, misnamed)
-        result.update(verdict="wrong", score=(len(found) - len(misnamed)) / max(total, 1),
+        result.update(verdict="wrong", score=(len(found) - len(misnamed)) / max(
+            len(solutions) + len(extra), 1),
                       mistake=mistake, also=[], confidence="high", fingerprint=_print(given))
         _tell(result, said)
     elif reference.kind.solved == 1 and any(
@@ -109,7 +120,6 @@ def _judged(prepared: PreparedProblem, text: str) -> dict[str, Any]:
         _tell(result, "the points are right: say of each whether it is a maximum or a minimum")
     else:
         result.update(verdict="correct", score=1.0, message="right")
-    return result
 
 
 def _said(sort: str) -> str:
