@@ -123,7 +123,7 @@ def test_what_is_odd_is_noted() -> None:
         "hello\n1a: x\n7: lost\n1a: y\n1b: sin(x)\n+ 1\n  + 2\n9a)\n", Ids(IDS))
     assert parsed.answers == {"1a": ("y", 4), "1b": ("sin(x) + 1 + 2", 5)}
     assert [(about, line) for about, _, line in parsed.notes] == [
-        ("skipped", 1), ("unknown", 3), ("repeated", 4), ("joined", 6), ("loose", 2)]
+        ("skipped", 1), ("unknown", 3), ("repeated", 4), ("joined", 6), ("unclaimed", 2)]
     assert "`lost`" in parsed.notes[1][1]
     assert "`x` in line 2" in parsed.notes[2][1]
 

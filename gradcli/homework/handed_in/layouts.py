@@ -132,23 +132,19 @@ def _collect(lines: Iterable[Line], parsed: Parsed) -> None:
     start = depth = 0
     found: list[str] = []
     signs: dict[str, str] = {}
+    # What is answered again; and with labels of another form, which may number steps.
     replaced: list[tuple[str, int | None]] = []
-    hollow = False      # whether a problem has nothing behind its label
+    other_form: list[tuple[str, int | None]] = []
 
     def finish() -> None:
-        nonlocal hollow
         if id is not None:
             answer = found[0].strip() if len(found) == 1 and found[0].isprintable() else _joined(
                 _said(_final(found, start, parsed), start, parsed))
             answer = _without_leaders(answer)
             before, at = parsed.answers.get(id, ("", None))
-            if answer and before not in ("", answer) and (hollow or signs[id] != sign):
-                # The labels may number something else: the steps of another answer.
-                parsed.note("unclaimed", f"`{short(before)}` is an answer to {id}, too", at)
-            elif answer and before not in ("", answer):
-                replaced.append((f"`{short(before)}` is an answer to {id}, and may be one to"
-                                 " another problem", at))
-            hollow = hollow or not answer
+            if answer and before not in ("", answer):
+                said = f"`{short(before)}` is an answer to {id}, too"
+                (other_form if signs[id] != sign else replaced).append((said, at))
             signs.setdefault(id, sign)
             parsed.add(id, answer, start)
 
@@ -184,10 +180,10 @@ def _collect(lines: Iterable[Line], parsed: Parsed) -> None:
                             f" {id}{more}", line.number)
             found.append(line.bare)
     finish()
-    if not all(parsed.answers.get(id, ("", 0))[0] for id in parsed.ids.all):
-        # Who answers all corrects one; else the label may be wrong.
-        for message, at in replaced:
-            parsed.note("loose", message, at)
+    if all(parsed.answers.get(id, ("", 0))[0] for id in parsed.ids.all):
+        replaced = []       # who answers all corrects one; else its label may be wrong
+    for message, at in (*other_form, *replaced):
+        parsed.note("unclaimed", message, at)
 
 
 def _without_leaders(answer: str) -> str:
