@@ -90,6 +90,9 @@ def test_what_follows_from_a_wrong_part_keeps_its_points(
         found[one["student"], one["problem"]] = one
     for key, one in found.items():
         assert (one["verdict"] in ("undecided", "unreadable")) == (key in WAITING), one
+    told = "".join(one.read_text("utf-8")
+                   for one in (tmp_path / "results" / "feedback").glob("*own*"))
+    assert "Not right, but counts in full. 1 of 1." in told
     own = found["own", "1b"]
     assert (own["verdict"], own["mistake"]) == ("wrong", "followed_through")
     assert "right given your own answer to 1a" in own["message"]
@@ -133,6 +136,8 @@ def test_a_part_follows_from_an_earlier_one(name: str) -> None:
     with pytest.raises(GradcliError, match="there is no earlier problem") as caught:
         parse(text, "sheet.toml")
     assert caught.value.code == "E0701"
+    if name == "1b":
+        assert caught.value.help == "name the part before it: 1a"
 
 
 @pytest.mark.parametrize(("change", "warned"), [

@@ -126,6 +126,7 @@ NONE, VERDICT, HINT, FULL = LEVELS = ("none", "verdict", "hint", "full")
 WORDS = {"correct": "right", "wrong": "not right", "domain": "right, but not wherever it should be",
          "undecided": "to be looked at by a person", "unreadable": "could not be read",
          "blank": "no answer"}
+COUNTS = "not right, but counts in full"
 LOOKED_AT = "to be looked at by a person"
 
 
@@ -177,6 +178,8 @@ def _verdict(problem: Problem, result: Result) -> str:
         # A wrong answer whose mistake is not sure is still a wrong answer.
         sure = result.verdict == "wrong" and result.doubt is None
         return WORDS["wrong"] if sure else LOOKED_AT
+    if result.verdict == "wrong" and result.score >= result.max > 0:    # it follows rightly
+        return COUNTS
     return WORDS["blank"] if counts == BLANK else WORDS[result.verdict]
 
 

@@ -259,7 +259,12 @@ class SheetProblems:
         for k, problem in enumerate(self.problems):
             if problem.follows and problem.follows not in known[:k]:
                 span = self.places.get((problem.id, "follows"), self.places[problem.id, ""])
-                self.unknown("earlier problem", problem.follows, span, known[:k] or ["none"])
+                if k and problem.follows != problem.id:
+                    self.unknown("earlier problem", problem.follows, span, known[:k])
+                    continue
+                self.report("E0701", f"there is no earlier problem `{problem.follows}`", span,
+                            f"name the part before it: {', '.join(known[:k])}" if k else
+                            "leave `follows` out: this is the first problem")
         if self.wrong:
             self.wrong.sort(key=lambda one: one.span or (0, 0))
             raise GradcliError(*self.wrong[:MAX_TOLD])
