@@ -11,6 +11,7 @@ from gradcli.homework.checking.built import CONSTANTS
 from gradcli.homework.checking.judge import is_right
 from gradcli.homework.checking.prepared import PreparedProblem, names
 from gradcli.lang.paper.answer import read, understood
+from gradcli.lang.paper.left import closed
 from gradcli.lang.paper.names import INTEGRATION_CONSTANT, ProblemNames
 from gradcli.lang.syntax.code import LIST
 
@@ -158,13 +159,19 @@ def _with_other_separators(prepared: PreparedProblem, text: str) -> Iterator[str
     elif "," not in text and " " in text:
         if len(prepared.reference.shape) == 2:
             yield BLANKS.sub(",", text)
-        elif prepared.reference.shape and text.strip()[-1:] in ")]>}" and ";" not in text:
+        elif prepared.reference.shape and ";" not in text and _is_in_brackets(text):
             gaps = [found.span() for found in BLANKS.finditer(text)][:MAX_COMMAS]
             for some in combinations(gaps, prepared.reference.shape[0] - 1):
                 letters = list(text)
                 for begin, end in some:
                     letters[begin:end] = ",".ljust(end - begin)
                 yield "".join(letters)
+
+
+def _is_in_brackets(text: str) -> bool:
+    """Return whether brackets are around all that stands behind the last =."""
+    bare = text.rpartition("=")[2].strip()
+    return (bare[:1] + bare[-1:]) == "<>" or closed(bare, 0) == len(bare) > 0
 
 
 def _times_ten(text: str) -> str:
