@@ -181,5 +181,10 @@ def _run(labels: Sequence[Label], lines: Sequence[Line], ids: Ids) -> bool | Non
             and first.label is labels[0] and places == sorted(set(places))):
         return None
     content = any(label.rest for label in labels) or any(line.label is None for line in lines)
-    return content and (places == [*range(len(places))]
+    # Of two numbers below each other the second may be the answer to the first.
+    bare = [line.label is not None and not line.label.rest and not line.label.sign
+            for line in lines]
+    stacked = any(one and other and line.label is not None and line.label.key[-1].isdecimal()
+                  for one, other, line in zip(bare, bare[1:], lines[1:], strict=False))
+    return content and not stacked and (places == [*range(len(places))]
                         or all(len(label.key) > 1 for label in labels))
