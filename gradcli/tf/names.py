@@ -27,10 +27,6 @@ HOMES = {
         test.compute_gradient errors print""",
     "nest": "nest.flatten nest.map_structure nest.assert_same_structure nest.pack_sequence_as"
             " nest.is_nested",
-    "keras.layers": "keras.layers.Dense",
-    "keras.optimizers": """keras.optimizers.SGD keras.optimizers.Adam keras.optimizers.RMSprop
-        keras.optimizers.Adagrad optimizers.SGD optimizers.Adam optimizers.RMSprop
-        optimizers.Adagrad""",
 }
 # Groups that are packages of their own.
 PACKAGES = ("keras",)
@@ -42,7 +38,9 @@ TYPES = {"float32": "float32", "float64": "float64", "double": "float64", "int32
 @cache
 def homes() -> dict[str, tuple[str, str]]:
     """Return the module and the name in it of each path that is no row of the table."""
-    found = {}
+    from gradcli.tf.keras.names import homes as homes_of_keras
+
+    found = homes_of_keras()
     for module, paths in HOMES.items():
         for item in paths.split():
             path, _, own = item.partition("=")

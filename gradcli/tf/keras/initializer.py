@@ -1,0 +1,208 @@
+"""Initializers: functions of a shape and a type that give the first values of variables."""
+
+from __future__ import annotations
+
+import math
+
+import gradcli.tf as tf
+from gradcli.tf.dtypes import as_dtype, plain_shape
+from gradcli.tf.keras.variables import snake_case
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+# The standard deviation of a normal distribution cut off at 2.
+CUT_OFF = 0.87962566103423978
+
+
+class Initializer:
+    """A function of a shape and a type, as keras.initializers.Initializer."""
+
+    def __call__(self, shape: Any, dtype: Any = None) -> Any:
+        """Return a tensor of the shape."""
+        raise NotImplementedError("Initializer subclasses must implement the `__call__()` method.")
+
+    def get_config(self) -> dict[str, Any]:
+        """Return the options."""
+        return {key: value for key, value in vars(self).items() if not key.startswith("_")}
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> Any:
+        """Return an initializer with these options."""
+        return cls(**config)
+
+    def clone(self) -> Any:
+        """Return another initializer with the same options."""
+        return self.from_config(self.get_config())
+
+
+class Constant(Initializer):
+    """One number everywhere."""
+
+    def __init__(self, value: Any = 0.0) -> None:
+        self.value = value
+
+    def __call__(self, shape: Any, dtype: Any = None) -> Any:
+        """Return a tensor of the shape."""
+        return tf.cast(tf.broadcast_to(self.value, plain_shape(shape)), dtype or "float32")
+
+
+class Zeros(Initializer):
+    """0 everywhere."""
+
+    def __call__(self, shape: Any, dtype: Any = None) -> Any:
+        """Return a tensor of the shape."""
+        return tf.zeros(shape, dtype or "float32")
+
+
+class Ones(Initializer):
+    """1 everywhere."""
+
+    def __call__(self, shape: Any, dtype: Any = None) -> Any:
+        """Return a tensor of the shape."""
+        return tf.ones(shape, dtype or "float32")
+
+
+class Identity(Initializer):
+    """A multiple of the identity matrix."""
+
+    def __init__(self, gain: float = 1.0) -> None:
+        self.gain = gain
+
+    def __call__(self, shape: Any, dtype: Any = None) -> Any:
+        """Return a matrix of the shape."""
+        rows, columns = plain_shape(shape)
+        return self.gain * tf.eye(rows, columns, dtype=dtype or "float32")
+
+
+class RandomNormal(Initializer):
+    """Draws of a normal distribution."""
+
+    def __init__(self, mean: float = 0.0, stddev: float = 0.05, seed: Any = None) -> None:
+        self.mean, self.stddev, self.seed = mean, stddev, seed
+
+    def __call__(self, shape: Any, dtype: Any = None) -> Any:
+        """Return a tensor of the shape."""
+        return tf.random.normal(shape, self.mean, self.stddev, dtype or "float32", self.seed)
+
+
+class TruncatedNormal(RandomNormal):
+    """Draws of a normal distribution within two standard deviations."""
+
+    def __call__(self, shape: Any, dtype: Any = None) -> Any:
+        """Return a tensor of the shape."""
+        return tf.random.truncated_normal(shape, self.mean, self.stddev, dtype or "float32",
+                                          self.seed)
+
+
+class RandomUniform(Initializer):
+    """Draws of a uniform distribution."""
+
+    def __init__(self, minval: float = -0.05, maxval: float = 0.05, seed: Any = None) -> None:
+        self.minval, self.maxval, self.seed = minval, maxval, seed
+
+    def __call__(self, shape: Any, dtype: Any = None) -> Any:
+        """Return a tensor of the shape."""
+        return tf.random.uniform(shape, self.minval, self.maxval, dtype or "float32", self.seed)
+
+
+class VarianceScaling(Initializer):
+    """Draws with a variance of `scale` over the number of inputs, outputs or their mean."""
+
+    def __init__(self, scale: float = 1.0, mode: str = "fan_in",
+                 distribution: str = "truncated_normal", seed: Any = None) -> None:
+        self.scale, self.mode, self.distribution, self.seed = scale, mode, distribution, seed
+
+    def __call__(self, shape: Any, dtype: Any = None) -> Any:
+        """Return a tensor of the shape."""
+        fans = _fans(plain_shape(shape))
+        variance = self.scale / max(1.0, {"fan_in": fans[0], "fan_out": fans[1],
+                                          "fan_avg": sum(fans) / 2}[self.mode])
+        kind = dtype or "float32"
+        if self.distribution == "uniform":
+            limit = math.sqrt(3 * variance)
+            return tf.random.uniform(shape, -limit, limit, kind, self.seed)
+        if self.distribution == "untruncated_normal":
+            return tf.random.normal(shape, 0.0, math.sqrt(variance), kind, self.seed)
+        return tf.random.truncated_normal(shape, 0.0, math.sqrt(variance) / CUT_OFF, kind,
+                                          self.seed)
+
+
+def _fans(shape: list[int]) -> tuple[float, float]:
+    """Return the numbers of inputs and outputs that a kernel of this shape joins."""
+    if len(shape) < 2:
+        return (shape or [1])[0], (shape or [1])[0]
+    field = math.prod(shape[:-2])
+    return shape[-2] * field, shape[-1] * field
+
+
+def _scaled(name: str, scale: float, mode: str, distribution: str) -> type[VarianceScaling]:
+    """Make a class of `VarianceScaling` with fixed options."""
+    def __init__(self: Any, seed: Any = None) -> None:
+        VarianceScaling.__init__(self, scale, mode, distribution, seed)
+
+    def get_config(self: Any) -> dict[str, Any]:
+        return {"seed": self.seed}
+
+    return type(name, (VarianceScaling,), {
+        "__init__": __init__, "get_config": get_config, "__module__": __name__,
+        "__doc__": f"Scale {scale:g} over {mode}, {distribution}."})
+
+
+GlorotUniform = _scaled("GlorotUniform", 1.0, "fan_avg", "uniform")
+GlorotNormal = _scaled("GlorotNormal", 1.0, "fan_avg", "truncated_normal")
+HeUniform = _scaled("HeUniform", 2.0, "fan_in", "uniform")
+HeNormal = _scaled("HeNormal", 2.0, "fan_in", "truncated_normal")
+LecunUniform = _scaled("LecunUniform", 1.0, "fan_in", "uniform")
+LecunNormal = _scaled("LecunNormal", 1.0, "fan_in", "truncated_normal")
+
+
+class Orthogonal(Initializer):
+    """Matrices with orthonormal rows or columns."""
+
+    def __init__(self, gain: float = 1.0, seed: Any = None) -> None:
+        self.gain, self.seed = gain, seed
+
+    def __call__(self, shape: Any, dtype: Any = None) -> Any:
+        """Return a tensor of the shape."""
+        lengths = plain_shape(shape)
+        rows, columns = math.prod(lengths[:-1]), lengths[-1]
+        drawn = tf.random.normal((max(rows, columns), min(rows, columns)), seed=self.seed)
+        q, r = tf.linalg.qr(drawn)
+        q = q * tf.sign(tf.linalg.diag_part(r))
+        q = tf.transpose(q) if rows < columns else q
+        return tf.cast(self.gain * tf.reshape(q, lengths), dtype or "float32")
+
+
+CLASSES: tuple[type, ...] = (
+    Constant, Zeros, Ones, Identity, RandomNormal, TruncatedNormal, RandomUniform, VarianceScaling,
+    GlorotUniform, GlorotNormal, HeUniform, HeNormal, LecunUniform, LecunNormal, Orthogonal)
+BY_NAME = {name: kind for kind in CLASSES for name in (kind.__name__, snake_case(kind.__name__))}
+BY_NAME.update(uniform=RandomUniform, normal=RandomNormal, one=Ones, zero=Zeros)
+
+
+def get(identifier: Any) -> Callable[..., Any] | None:
+    """Return the initializer of a name, class, function or initializer."""
+    if identifier is None:
+        return None
+    if isinstance(identifier, str):
+        if identifier not in BY_NAME:
+            raise ValueError(f"Could not interpret initializer identifier: {identifier}")
+        made: Callable[..., Any] = BY_NAME[identifier]()
+        return made
+    if isinstance(identifier, type):
+        return identifier()     # type: ignore[no-any-return]
+    if callable(identifier):
+        return identifier       # type: ignore[no-any-return]
+    value = tf.convert_to_tensor(identifier)
+    return lambda shape, dtype=None: tf.cast(value, as_dtype(dtype or "float32"))
+
+
+constant, zeros, ones, identity = Constant, Zeros, Ones, Identity
+random_normal, random_uniform, truncated_normal = RandomNormal, RandomUniform, TruncatedNormal
+variance_scaling, orthogonal = VarianceScaling, Orthogonal
+glorot_uniform, glorot_normal = GlorotUniform, GlorotNormal
+he_uniform, he_normal, lecun_uniform, lecun_normal = (
+    HeUniform, HeNormal, LecunUniform, LecunNormal)

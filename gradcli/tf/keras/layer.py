@@ -1,0 +1,377 @@
+"""Layer: a function with variables, which are made when the shape of the input is known."""
+
+from __future__ import annotations
+
+import inspect
+from functools import wraps
+from warnings import warn
+
+import gradcli.tf as tf
+from gradcli.base.lazy import np
+from gradcli.engine.record import tensor as engine
+from gradcli.tf.dtypes import as_dtype
+from gradcli.tf.keras.initializer import get as initializer_of
+from gradcli.tf.keras.metric import Metric
+from gradcli.tf.keras.regularizer import get as regularizer_of
+from gradcli.tf.keras.symbolic import KerasTensor, is_symbolic, recorded
+from gradcli.tf.keras.variables import KerasDType, Variable, auto_name, name_scope
+from gradcli.tf.tensor import refused
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+_training: list[Any] = []       # what the calls that are running were told, outermost first
+
+
+class InputSpec:
+    """What a layer takes: the number of axes, and the lengths of some."""
+
+    def __init__(self, dtype: Any = None, shape: Any = None, ndim: int | None = None,
+                 max_ndim: int | None = None, min_ndim: int | None = None,
+                 axes: dict[int, Any] | None = None, allow_last_axis_squeeze: bool = False,
+                 name: str | None = None, optional: bool = False) -> None:
+        self.ndim = len(shape) if shape is not None else ndim
+        self.min_ndim, self.max_ndim, self.axes = min_ndim, max_ndim, axes or {}
+
+    def check(self, x: Any, layer: str) -> None:
+        """Raise ValueError for an input that the layer does not take."""
+        shape = tuple(x.shape)
+        begin = f"Input 0 with name '{getattr(x, 'name', None)}' of layer '{layer}' is" \
+            " incompatible with the layer: expected"
+        found = f"found ndim={len(shape)}. Full shape received: {shape}"
+        for word, fits in (("", self.ndim in (None, len(shape))),
+                           ("max_", self.max_ndim is None or len(shape) <= self.max_ndim),
+                           ("min_", self.min_ndim is None or len(shape) >= self.min_ndim)):
+            if not fits:
+                raise ValueError(f"{begin} {word}ndim={getattr(self, word + 'ndim')}, {found}")
+        for axis, length in self.axes.items():
+            if length is not None and shape[axis] not in (None, length):
+                raise ValueError(f"{begin} axis {axis} of input shape to have value {length}, but"
+                                 f" received input with shape {shape}")
+
+
+def owned(value: Any, kinds: tuple[type, ...]) -> Iterator[Any]:
+    """Yield what there is of some kinds in nested lists and dictionaries."""
+    if isinstance(value, kinds):
+        yield value
+    elif isinstance(value, dict):
+        for item in value.values():
+            yield from owned(item, kinds)
+    elif isinstance(value, (list, tuple)) and not isinstance(value, engine.Tensor):
+        for item in value:
+            yield from owned(item, kinds)
+
+
+def once(items: Any) -> list[Any]:
+    """Return items, each once."""
+    return list({id(item): item for item in items}.values())
+
+
+class Layer:
+    """A function with variables, as keras.layers.Layer: `build` makes them, `call` applies it.
+
+    A subclass is told from a variable, layer or metric that is an attribute, or in a list or
+    dictionary that is one, what it owns.
+    """
+
+    _input_spec: InputSpec | None = None
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "build" in cls.__dict__:
+            cls.build = _building(cls.build)    # type: ignore[method-assign]
+
+    def __init__(self, *, activity_regularizer: Any = None, trainable: bool = True,
+                 dtype: Any = None, autocast: bool = True, name: str | None = None,
+                 **options: Any) -> None:
+        shape = options.pop("input_shape", None)
+        width = options.pop("input_dim", None)
+        if width is not None:
+            shape = (width,)
+        if shape is not None:
+            warn("Do not pass an `input_shape`/`input_dim` argument to a layer. When using"
+                 " Sequential models, prefer using an `Input(shape)` object as the first layer in"
+                 " the model instead.", stacklevel=2)
+            self._input_shape_arg = shape
+        if options:
+            raise ValueError("Unrecognized keyword arguments passed to"
+                             f" {type(self).__name__}: {options}")
+        self.name = name or auto_name(type(self).__name__)
+        self.built = False
+        self.autocast = autocast
+        self._dtype = KerasDType(as_dtype(dtype or "float32").name)
+        self._trainable = trainable
+        self._weights: list[Variable] = []
+        self._losses: list[Any] = []
+        self.activity_regularizer = regularizer_of(activity_regularizer)
+
+    # ---- what a subclass writes --------------------------------------------------------------
+
+    def build(self, input_shape: Any) -> None:
+        """Make the variables for inputs of a shape."""
+        self.built = True
+
+    def call(self, *args: Any, **options: Any) -> Any:
+        """Apply the layer."""
+        raise NotImplementedError(
+            f"Layer {type(self).__name__} does not have a `call()` method implemented.")
+
+    def add_weight(self, shape: Any = None, initializer: Any = None, dtype: Any = None,
+                   trainable: bool = True, autocast: bool = True, regularizer: Any = None,
+                   constraint: Any = None, aggregation: Any = "none",
+                   overwrite_with_gradient: bool = False, name: str | None = None) -> Variable:
+        """Make a variable of the layer."""
+        if overwrite_with_gradient:
+            raise refused("add_weight", "overwrite_with_gradient")
+        if isinstance(shape, str):
+            raise ValueError("`name` must be passed as a keyword argument. Received:"
+                             f" add_weight('{shape}', ...). Use: add_weight(shape=...,"
+                             f" name='{shape}').")
+        kind = as_dtype(dtype or self._dtype)
+        made = initializer or ("glorot_uniform" if kind.is_floating else "zeros")
+        with name_scope(self.name, self):
+            variable = Variable(initializer_of(made), shape, kind, trainable, name=name)
+        variable.regularizer = regularizer_of(regularizer)
+        variable.constraint = constraint
+        self._weights.append(variable)
+        return variable
+
+    add_variable = add_weight
+
+    def add_loss(self, loss: Any) -> None:
+        """Add a number to the losses, in `call`."""
+        self._losses += engine.flatten(loss)
+
+    # ---- what it owns ------------------------------------------------------------------------
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name not in vars(type(self)) and not isinstance(
+                getattr(type(self), name, None), property):
+            # What is set again is the last that was set.
+            self.__dict__.pop(name, None)
+        super().__setattr__(name, value)
+
+    def _owned(self, *kinds: type) -> list[Any]:
+        if "_weights" not in self.__dict__:
+            raise RuntimeError(f"In layer '{type(self).__name__}', you forgot to call"
+                               " `super().__init__()` as the first statement in the `__init__()`"
+                               " method. Go add it!")
+        return once([item for value in self.__dict__.values()
+                     for item in owned(value, kinds)])
+
+    @property
+    def _layers(self) -> list[Layer]:
+        return self._owned(Layer)
+
+    @property
+    def weights(self) -> list[Any]:
+        """Return the variables: its own, those that training changes first, then its layers'."""
+        own = self._owned(Variable)
+        return once([*[v for v in own if v.trainable], *[v for v in own if not v.trainable],
+                     *[v for layer in self._layers for v in layer.weights]])
+
+    @property
+    def variables(self) -> list[Any]:
+        """Return the variables."""
+        return self.weights
+
+    @property
+    def trainable_weights(self) -> list[Any]:
+        """Return the variables that training changes."""
+        return [v for v in self.weights if v.trainable] if self.trainable else []
+
+    trainable_variables = trainable_weights
+
+    @property
+    def non_trainable_weights(self) -> list[Any]:
+        """Return the variables that training does not change."""
+        return [v for v in self.weights if not (v.trainable and self.trainable)]
+
+    non_trainable_variables = non_trainable_weights
+
+    @property
+    def trainable(self) -> bool:
+        """Return whether training changes the layer."""
+        return self._trainable
+
+    @trainable.setter
+    def trainable(self, value: bool) -> None:
+        self._trainable = bool(value)
+        for variable in self._owned(Variable):
+            variable.trainable = self._trainable
+        for layer in self._layers:
+            layer.trainable = value
+
+    @property
+    def metrics(self) -> list[Any]:
+        """Return the metrics."""
+        return once([*self._owned(Metric), *[m for la in self._layers for m in la.metrics]])
+
+    @property
+    def losses(self) -> list[Any]:
+        """Return what was added to the loss in the last call, and the penalties of variables."""
+        added = [loss for layer in self._flatten_layers() for loss in layer._losses]
+        return added + [v.regularizer(v) for v in self.trainable_weights
+                        if getattr(v, "regularizer", None) is not None]
+
+    def _flatten_layers(self) -> list[Layer]:
+        return once([self, *[inner for la in self._layers for inner in la._flatten_layers()]])
+
+    def _clear_losses(self) -> None:
+        for layer in self._flatten_layers():
+            layer._losses.clear()
+
+    def get_weights(self) -> list[Any]:
+        """Return the values of the variables as arrays."""
+        return [v.numpy() for v in self.weights]
+
+    def set_weights(self, weights: Any) -> None:
+        """Assign arrays to the variables, in order."""
+        mine = self.weights
+        if len(mine) != len(weights):
+            raise ValueError(f"You called `set_weights(weights)` on layer '{self.name}' with a"
+                             f" weight list of length {len(weights)}, but the layer was expecting"
+                             f" {len(mine)} weights.")
+        for variable, value in zip(mine, weights, strict=True):
+            if tuple(variable.shape) != tuple(np.shape(value)):
+                raise ValueError(
+                    f"Layer {self.name} weight shape {variable.shape} is not compatible with"
+                    f" provided weight shape {np.shape(value)}.")
+            variable.assign(value)
+
+    def count_params(self) -> int:
+        """Return the number of numbers in all variables."""
+        if not self.built:
+            raise ValueError(f"You tried to call `count_params` on layer '{self.name}', but the"
+                             " layer isn't built. You can build it manually via:"
+                             " `layer.build(input_shape)`.")
+        return sum([int(np.prod(v.shape, dtype=int)) for v in self.weights])
+
+    @property
+    def dtype(self) -> KerasDType:
+        """Return the type of the variables."""
+        return self._dtype
+
+    compute_dtype = variable_dtype = dtype
+
+    @property
+    def path(self) -> Any:
+        """Return the names of the layers that it is in, and its own."""
+        return self.__dict__.get("_path")
+
+    @property
+    def input_spec(self) -> InputSpec | None:
+        """Return what it takes."""
+        return self._input_spec
+
+    @input_spec.setter
+    def input_spec(self, value: InputSpec | None) -> None:
+        self._input_spec = value
+
+    def get_config(self) -> dict[str, Any]:
+        """Return the options."""
+        return {"name": self.name, "trainable": self.trainable, "dtype": self._dtype}
+
+    # ---- applying it -------------------------------------------------------------------------
+
+    def __call__(self, *args: Any, **options: Any) -> Any:
+        """Apply the layer to inputs, building it first where it is not."""
+        if is_symbolic(args, options):
+            return recorded(self, args, options)
+        args = engine.like(args, [self._converted(x) for x in engine.flatten(args)])
+        options = {key: self._converted(value, False) for key, value in options.items()}
+        first = next(iter(engine.flatten(args)), None)
+        for x in engine.flatten(args):
+            if x is not None and not isinstance(x, engine.Tensor):
+                raise ValueError(
+                    "Only input tensors may be passed as positional arguments. The following"
+                    f" argument value should be passed as a keyword argument: {x} (of type"
+                    f" {type(x)})")
+        if self._input_spec is not None and first is not None:
+            self._input_spec.check(first, self.name)
+        with name_scope(self.name, self):
+            self._maybe_build(args, options)
+            if self._input_spec is not None and first is not None:
+                self._input_spec.check(first, self.name)
+            training = self._told(options)
+            _training.append(training)
+            if not _training[:-1]:
+                self._clear_losses()
+            try:
+                y = self.call(*args, **options)
+            finally:
+                _training.pop()
+        self.built = True
+        if self.activity_regularizer is not None:
+            for part in engine.flatten(y):
+                self.add_loss(self.activity_regularizer(part) / (
+                    part.shape[0] if part.shape else 1))
+        return y
+
+    def _converted(self, x: Any, positional: bool = True) -> Any:
+        """Return an argument as a tensor, real numbers in the type of the layer."""
+        if not isinstance(x, engine.Tensor):
+            if not hasattr(x, "__array__"):
+                return x
+            x = tf.convert_to_tensor(x)
+        kind = x.dtype
+        if self.autocast and as_dtype(kind).is_floating and kind != self._dtype:
+            return tf.cast(x, self._dtype)
+        return x
+
+    def _told(self, options: dict[str, Any]) -> Any:
+        """Return whether the model is being trained, and tell `call` if it asks."""
+        parameter = inspect.signature(self.call).parameters.get("training")
+        value = options.get("training")
+        if value is None and _training:
+            value = _training[-1]
+        if value is None and parameter is not None and parameter.default is not parameter.empty:
+            value = parameter.default
+        if parameter is None:
+            options.pop("training", None)
+        elif value is not None:
+            options["training"] = value
+        return value
+
+    def _maybe_build(self, args: Any, options: dict[str, Any]) -> None:
+        if self.built:
+            return
+        names = list(inspect.signature(self.call).parameters)
+        given = {**dict(zip(names, args, strict=False)), **options}
+        shapes = {f"{name}_shape": shapes_of(value) for name, value in given.items()
+                  if any(isinstance(v, engine.Tensor) for v in engine.flatten(value))}
+        taken = list(inspect.signature(self.build).parameters)
+        if len(taken) > 1 and set(taken) <= set(shapes):
+            self.build(**{name: shapes[name] for name in taken})
+        elif shapes:
+            self.build(next(iter(shapes.values())))
+
+    def compute_output_shape(self, input_shape: Any) -> Any:
+        """Return the shape of the output for inputs of a shape."""
+        made = recorded(self, (KerasTensor(tuple(input_shape), self._dtype),), {})
+        return engine.like(made, [part.shape for part in engine.flatten(made)])
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} name={self.name}, built={self.built}>"
+
+
+def shapes_of(value: Any) -> Any:
+    """Return the shapes of nested tensors, nested alike."""
+    return engine.like(value, [tuple(v.shape) for v in engine.flatten(value)])
+
+
+def _building(build: Any) -> Any:
+    """Return a `build` that is in the name scope of its layer, and says that it is built."""
+    if getattr(build, "opens", False):
+        return build
+
+    @wraps(build)
+    def opened(self: Layer, *args: Any, **options: Any) -> None:
+        with name_scope(self.name, self):
+            build(self, *args, **options)
+        self.built = True
+
+    opened.opens = True     # type: ignore[attr-defined]
+    return opened

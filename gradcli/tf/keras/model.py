@@ -1,0 +1,190 @@
+"""Models: layers that are trained; Sequential, and functional ones of symbolic tensors."""
+
+from __future__ import annotations
+
+from gradcli.engine.record import tensor as engine
+from gradcli.tf.keras.layer import Layer
+from gradcli.tf.keras.simple_layers import InputLayer
+from gradcli.tf.keras.symbolic import Input, KerasTensor, nodes_of, run
+from gradcli.tf.keras.training import Trainer
+from gradcli.tf.keras.variables import auto_name
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+class Model(Trainer, Layer):
+    """A layer with training, as keras.Model: subclassed, or of symbolic inputs and outputs."""
+
+    def __new__(cls, *args: Any, **options: Any) -> Any:
+        if cls is Model and (args or "inputs" in options):
+            cls = Functional
+        return super().__new__(cls)
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        if isinstance(self, Functional) or not (args or "inputs" in options):
+            super().__init__(*args, **options)
+        else:       # a subclass that is told its inputs and outputs
+            Functional.__init__(self, *args, **options)     # type: ignore[arg-type]
+
+    @property
+    def layers(self) -> list[Any]:
+        """Return the layers."""
+        found: list[Any] = self._layers
+        return found
+
+    def get_layer(self, name: str | None = None, index: int | None = None) -> Any:
+        """Return the layer of a name or at a place."""
+        if index is not None:
+            return self.layers[index]
+        for layer in self.layers:
+            if layer.name == name:
+                return layer
+        raise ValueError(f"No such layer: {name}. Existing layers are:"
+                         f" {[layer.name for layer in self.layers]}.")
+
+    def summary(self, line_length: int | None = None, positions: Any = None, print_fn: Any = None,
+                expand_nested: bool = False, show_trainable: bool = False, layer_range: Any = None
+                ) -> None:
+        """Print the layers with their shapes and numbers of variables."""
+        from gradcli.tf.keras.summary import summary
+        from gradcli.tf.tensor import refused
+
+        for option, value in (("positions", positions), ("expand_nested", expand_nested),
+                              ("show_trainable", show_trainable), ("layer_range", layer_range)):
+            if value:
+                raise refused("Model.summary", option)
+        summary(self, line_length, print_fn)
+
+    def save_weights(self, filepath: Any, overwrite: bool = True) -> None:
+        """Write the variables to a file of arrays, whose name has to end in `.weights.h5`."""
+        from gradcli.tf.keras.saving import save_weights
+
+        save_weights(self, str(filepath))
+
+    def load_weights(self, filepath: Any) -> None:
+        """Read the variables from a file that `save_weights` wrote."""
+        from gradcli.tf.keras.saving import load_weights
+
+        load_weights(self, str(filepath))
+
+
+class Functional(Model):
+    """A model of symbolic inputs and outputs, and of the layers between them."""
+
+    def __init__(self, inputs: Any = None, outputs: Any = None, name: str | None = None,
+                 **options: Any) -> None:
+        nodes = nodes_of(outputs, inputs)
+        title = "functional" if type(self) is Functional else type(self).__name__
+        super(Model, self).__init__(name=name or auto_name(title), **options)
+        self.inputs, self.outputs = engine.flatten(inputs), engine.flatten(outputs)
+        self._structure = inputs, outputs
+        self._nodes = nodes
+        self._inner = [*[_given(x) for x in self.inputs],
+                       *{id(node.layer): node.layer for node in nodes}.values()]
+        self.output = outputs
+        self.built = True
+
+    def call(self, inputs: Any, training: Any = None, mask: Any = None) -> Any:
+        """Apply the layers."""
+        return run(self._nodes, self._structure[0], inputs, self._structure[1])
+
+    @property
+    def layers(self) -> list[Any]:
+        """Return the layers, inputs first."""
+        return list(self._inner)
+
+    input = property(lambda self: self._structure[0])
+    input_shape = property(lambda self: shapes_of_symbolic(self._structure[0]))
+    output_shape = property(lambda self: shapes_of_symbolic(self._structure[1]))
+
+
+def shapes_of_symbolic(structure: Any) -> Any:
+    """Return the shapes of nested symbolic tensors."""
+    return engine.like(structure, [x.shape for x in engine.flatten(structure)])
+
+
+def _given(x: KerasTensor) -> Layer:
+    layer = InputLayer(batch_shape=x.shape, name=x.name)
+    layer.output = x
+    return layer
+
+
+class Sequential(Model):
+    """Layers one after the other."""
+
+    def __init__(self, layers: Any = None, trainable: bool = True, name: str | None = None
+                 ) -> None:
+        super().__init__(trainable=trainable, name=name)
+        self._stack: list[Layer] = []
+        self._begin: Any = None
+        self.output: Any = None
+        for layer in layers or []:
+            self.add(layer, rebuild=False)
+        self._build_of_begin()
+
+    def add(self, layer: Any, rebuild: bool = True) -> None:
+        """Put a layer behind the others, or an input before them."""
+        if isinstance(layer, KerasTensor):
+            self._begin = layer
+        elif isinstance(layer, InputLayer):
+            self._begin = layer.output
+        elif isinstance(layer, Layer):
+            if any(layer.name == other.name for other in self._stack):
+                raise ValueError("All layers added to a Sequential model should have unique names."
+                                 f" Name '{layer.name}' is already the name of a layer in this"
+                                 f" model. Update the `name` argument to pass a unique name.")
+            if not self._stack and self._begin is None and hasattr(layer, "_input_shape_arg"):
+                self._begin = Input(layer._input_shape_arg)
+            self._stack.append(layer)
+        else:
+            raise ValueError("Only instances of `keras.Layer` can be added to a Sequential model."
+                             f" Received: {layer} (of type {type(layer)})")
+        if rebuild:
+            self._build_of_begin()
+
+    def pop(self, rebuild: bool = True) -> Layer:
+        """Take the last layer away, and return it."""
+        return self._stack.pop()
+
+    def _build_of_begin(self) -> None:
+        if self._begin is not None and self._stack:
+            self.build(self._begin.shape)
+
+    def build(self, input_shape: Any = None) -> None:
+        """Make the variables of all layers for inputs of a shape."""
+        if self._begin is None:
+            self._begin = Input(batch_shape=input_shape)
+        auto_name("functional")     # Keras makes one, which takes a number
+        x = self._begin
+        for layer in self._stack:
+            x = layer(x)
+        self.output = x
+
+    def call(self, inputs: Any, training: Any = None, mask: Any = None) -> Any:
+        """Apply the layers."""
+        for layer in self._stack:
+            inputs = layer(inputs)
+        return inputs
+
+    @property
+    def layers(self) -> list[Any]:
+        """Return the layers."""
+        return list(self._stack)
+
+    @property
+    def inputs(self) -> list[Any]:
+        """Return the symbolic inputs."""
+        return engine.flatten(self._begin)
+
+    @property
+    def outputs(self) -> list[Any]:
+        """Return the symbolic outputs."""
+        return engine.flatten(self.output)
+
+    input = property(lambda self: self._begin)
+    input_shape = property(lambda self: self._begin.shape)
+    output_shape = property(lambda self: self.output.shape)
+
+

@@ -1,0 +1,74 @@
+"""Where Keras's names are found: paths below `keras` by the module here that has them."""
+
+from __future__ import annotations
+
+_LOSSES = """MeanSquaredError MeanAbsoluteError MeanAbsolutePercentageError
+    MeanSquaredLogarithmicError KLDivergence Poisson CosineSimilarity Hinge SquaredHinge
+    CategoricalHinge BinaryCrossentropy CategoricalCrossentropy SparseCategoricalCrossentropy mse
+    mae mape msle kld MSE MAE MAPE MSLE KLD logcosh kullback_leibler_divergence mean_squared_error
+    mean_absolute_error mean_absolute_percentage_error mean_squared_logarithmic_error huber log_cosh
+    kl_divergence poisson hinge squared_hinge categorical_hinge binary_crossentropy
+    categorical_crossentropy sparse_categorical_crossentropy get"""
+
+# Names by the module that has them, and by their group.
+_GROUPS = {
+    ("weighted_layers", "layers"): """Dense Conv1D Conv2D BatchNormalization LayerNormalization
+        Embedding LSTM""",
+    ("simple_layers", "layers"): """InputLayer MaxPooling2D MaxPool2D AveragePooling2D AvgPool2D
+        GlobalAveragePooling2D GlobalAvgPool2D GlobalAveragePooling1D GlobalMaxPooling2D
+        GlobalMaxPool2D GlobalMaxPooling1D Dropout GaussianNoise Activation Lambda Flatten
+        Reshape Permute RepeatVector Rescaling ReLU LeakyReLU ELU Softmax
+        Identity Concatenate Add Subtract Multiply Maximum Minimum Average add subtract
+        multiply maximum minimum average concatenate""",
+    ("layer", "layers"): "Layer InputSpec",
+    ("layer", ""): "Layer InputSpec",
+    ("model", ""): "Model Sequential",
+    ("model", "models"): "Model Sequential",
+    ("symbolic", ""): "Input KerasTensor",
+    ("symbolic", "layers"): "Input",
+    ("variables", ""): "Variable name_scope",
+    ("variables", "backend"): "clear_session",
+    ("variables", "utils"): "clear_session",
+    ("utilities", "utils"): "to_categorical set_random_seed",
+    ("utilities", "backend"): "epsilon floatx",
+    ("training", "utils"): "unpack_x_y_sample_weight",
+    ("activation", "activations"): """elu exponential gelu get hard_sigmoid hard_silu hard_swish
+        leaky_relu linear log_sigmoid log_softmax mish relu relu6 selu sigmoid silu softmax softplus
+        softsign swish tanh""",
+    ("initializer", "initializers"): """Constant GlorotNormal GlorotUniform HeNormal HeUniform
+        Identity Initializer LecunNormal LecunUniform Ones Orthogonal RandomNormal RandomUniform
+        TruncatedNormal VarianceScaling Zeros get constant glorot_normal glorot_uniform he_normal
+        he_uniform identity lecun_normal lecun_uniform ones orthogonal random_normal random_uniform
+        truncated_normal variance_scaling zeros""",
+    ("initializer", ""): "Initializer",
+    ("regularizer", "regularizers"): "L1 L2 L1L2 Regularizer get l1 l2 l1_l2",
+    ("loss", "losses"): f"{_LOSSES} Loss Huber LogCosh cosine_similarity",
+    ("loss", ""): "Loss",
+    ("metric", "metrics"): f"""{_LOSSES} Metric Mean Sum MeanMetricWrapper RootMeanSquaredError
+        LogCoshError Accuracy BinaryAccuracy CategoricalAccuracy SparseCategoricalAccuracy
+        TopKCategoricalAccuracy SparseTopKCategoricalAccuracy binary_accuracy
+        categorical_accuracy sparse_categorical_accuracy top_k_categorical_accuracy
+        sparse_top_k_categorical_accuracy""",
+    ("metric", ""): "Metric",
+    ("optimizer", "optimizers"): """Optimizer SGD Adam AdamW Adamax Nadam RMSprop Adagrad Adadelta
+        Lion get""",
+    ("optimizer", ""): "Optimizer",
+    ("schedule", "optimizers.schedules"): """LearningRateSchedule ExponentialDecay InverseTimeDecay
+        PolynomialDecay CosineDecay PiecewiseConstantDecay""",
+    ("callback", "callbacks"): """Callback LambdaCallback History EarlyStopping
+        LearningRateScheduler TerminateOnNaN""",
+}
+# Groups that TensorFlow has at its top, too.
+_TOP = ("initializer", "losses", "metrics", "optimizers")
+
+
+def homes() -> dict[str, tuple[str, str]]:
+    """Return the module and the name in it of each path below `tf`."""
+    found = {}
+    for (module, group), names in _GROUPS.items():
+        for name in names.split():
+            path = f"{group}.{name}" if group else name
+            found[f"keras.{path}"] = f"keras.{module}", name
+            if path.startswith(_TOP):
+                found[path] = f"keras.{module}", name
+    return found

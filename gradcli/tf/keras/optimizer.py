@@ -1,0 +1,400 @@
+"""Optimizers: rules that say how far a variable moves for a gradient. The formulas are Keras 3's.
+"""
+
+from __future__ import annotations
+
+from warnings import warn
+
+import gradcli.tf as tf
+from gradcli.engine.record import tensor as engine
+from gradcli.tf.keras.initializer import Constant
+from gradcli.tf.keras.schedule import LearningRateSchedule
+from gradcli.tf.keras.variables import Variable, auto_name, name_scope
+from gradcli.tf.tensor import refused
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from typing import Any, ClassVar
+
+MISSING = ("use_ema", "ema_overwrite_frequency", "loss_scale_factor",
+           "gradient_accumulation_steps")
+COMMON = ("weight_decay", "clipnorm", "clipvalue", "global_clipnorm", "use_ema", "ema_momentum",
+          "ema_overwrite_frequency", "loss_scale_factor", "gradient_accumulation_steps", "name")
+
+
+class Optimizer:
+    """Gradient steps, as keras.optimizers.Optimizer: `update_step` of a subclass takes one.
+
+    slots: the names of what is kept for each variable, with their first values. defaults: the
+    options of a subclass, in order.
+    """
+
+    slots: ClassVar[dict[str, Any]] = {}
+    defaults: ClassVar[dict[str, Any]] = {}
+    rate: ClassVar[float] = 0.001
+
+    def __init__(self, learning_rate: Any = None, *args: Any, **options: Any) -> None:
+        named = dict(zip((*self.defaults, *COMMON), args, strict=False))
+        given: dict[str, Any] = {**dict.fromkeys(COMMON), **self.defaults, **named, **options}
+        unknown = {key: value for key, value in options.items() if key not in given}
+        if unknown:
+            raise ValueError(f"Argument(s) not recognized: {unknown}")
+        for option in MISSING:
+            if given.pop(option):
+                raise refused(f"tf.keras.optimizers.{type(self).__name__}", option)
+        given.pop("ema_momentum")
+        self.name = given.pop("name") or auto_name(type(self).__name__)
+        self.weight_decay, self.clipnorm, self.clipvalue, self.global_clipnorm = [
+            given.pop(key) for key in ("weight_decay", "clipnorm", "clipvalue", "global_clipnorm")]
+        for key, value in given.items():
+            setattr(self, key, value)
+        rate = self.rate if learning_rate is None else learning_rate
+        self.built = False
+        self._kept: dict[int, dict[str, Variable]] = {}
+        with name_scope(self.name, self):
+            self.iterations = Variable(0, dtype="int64", trainable=False, name="iteration")
+            self.variables: list[Variable] = [self.iterations]
+            if callable(rate) and not isinstance(rate, engine.Tensor):
+                self._learning_rate: Any = rate
+                return
+            if not isinstance(rate, float):
+                raise ValueError(
+                    "Argument `learning_rate` should be float, or an instance of"
+                    " LearningRateSchedule, or a callable (that takes in the current iteration"
+                    " value and returns the corresponding learning rate value). Received instead:"
+                    f" learning_rate={rate}")
+            self._learning_rate = Variable(rate, trainable=False, name="learning_rate")
+            self.variables.append(self._learning_rate)
+
+    # ---- the rate ------------------------------------------------------------------------------
+
+    @property
+    def learning_rate(self) -> Any:
+        """Return the learning rate of the next step."""
+        if isinstance(self._learning_rate, LearningRateSchedule):
+            return self._learning_rate(self.iterations)
+        if isinstance(self._learning_rate, Variable):
+            return self._learning_rate
+        return self._learning_rate()
+
+    @learning_rate.setter
+    def learning_rate(self, value: Any) -> None:
+        if callable(value) and not isinstance(value, engine.Tensor):
+            self._learning_rate = value
+        elif isinstance(self._learning_rate, Variable):
+            self._learning_rate.assign(value)
+        else:
+            raise TypeError(
+                "This optimizer was created with a `LearningRateSchedule` object as its"
+                " `learning_rate` constructor argument, hence its learning rate is not settable."
+                " If you need the learning rate to be settable, you should instantiate the"
+                " optimizer with a float `learning_rate` argument.")
+
+    # ---- variables -----------------------------------------------------------------------------
+
+    def build(self, variables: Sequence[Any]) -> None:
+        """Make what is kept for each variable."""
+        self.built = True
+        with name_scope(self.name, self):
+            for variable in variables:
+                self._kept[id(variable)] = {
+                    name: self._slot(variable, name, start)
+                    for name, start in self.slots.items() if self._wants(name)}
+        self._seen = list(variables)    # their ids stay theirs
+
+    def _wants(self, slot: str) -> bool:
+        """Return whether something is kept with these options."""
+        return True
+
+    def _slot(self, variable: Any, name: str, start: Any) -> Variable:
+        title = getattr(variable, "path", variable.name).replace("/", "_").replace(":", "_")
+        value = getattr(self, start) if isinstance(start, str) else start
+        made = Variable(Constant(value), variable.shape, variable.dtype, False,
+                        name=f"{title}_{name}")
+        self.variables.append(made)
+        return made
+
+    def kept(self, variable: Any) -> dict[str, Variable]:
+        """Return what is kept for a variable, by name."""
+        return self._kept[id(variable)]
+
+    # ---- steps ---------------------------------------------------------------------------------
+
+    def apply_gradients(self, grads_and_vars: Iterable[tuple[Any, Any]]) -> Variable:
+        """Move each variable by its gradient; those without one stay.
+
+        Raises ValueError where there is no gradient at all, or for a variable that the optimizer
+        did not see at its first step.
+        """
+        grads, variables = zip(*grads_and_vars, strict=True)
+        self.apply(grads, variables)
+        return self.iterations
+
+    def apply(self, grads: Sequence[Any], trainable_variables: Any = None) -> None:
+        """Move each variable by its gradient."""
+        variables = list(self._seen if trainable_variables is None else trainable_variables)
+        if not self.built:
+            self.build(variables)
+        for v in variables:
+            if id(v) not in self._kept:
+                raise ValueError(
+                    f"Unknown variable: {v}. This optimizer can only be called for the variables"
+                    " it was originally built with. When working with a new set of variables, you"
+                    " should recreate a new optimizer instance.")
+        pairs = [(g, v) for g, v in zip(grads, variables, strict=True) if g is not None]
+        if not pairs:
+            raise ValueError("No gradients provided for any variable.")
+        if len(pairs) < len(variables):
+            without = [getattr(v, "path", v.name) for g, v in zip(grads, variables, strict=True)
+                       if g is None]
+            warn(f"Gradients do not exist for variables {without} when minimizing the loss. If"
+                 " using `model.compile()`, did you forget to provide a `loss` argument?",
+                 stacklevel=3)
+        clipped = self._clipped([tf.convert_to_tensor(g) for g, _ in pairs])
+        rate = tf.convert_to_tensor(self.learning_rate)
+        if self.weight_decay is not None:
+            for _, v in pairs:
+                v.assign(v - v * self.weight_decay * tf.cast(rate, v.dtype))
+        self._begin()
+        for g, (_, v) in zip(clipped, pairs, strict=True):
+            self.update_step(tf.cast(g, v.dtype), v, tf.cast(rate, v.dtype))
+        for _, v in pairs:
+            if getattr(v, "constraint", None) is not None:
+                v.assign(v.constraint(v))
+        self.iterations.assign_add(1)
+
+    def _begin(self) -> None:
+        """Do what belongs to the step of all variables."""
+
+    def _clipped(self, grads: list[Any]) -> list[Any]:
+        if self.clipnorm:
+            return [tf.clip_by_norm(g, self.clipnorm) for g in grads]
+        if self.global_clipnorm:
+            clipped: list[Any] = tf.clip_by_global_norm(grads, self.global_clipnorm)[0]
+            return clipped
+        if self.clipvalue:
+            return [tf.clip_by_value(g, -self.clipvalue, self.clipvalue) for g in grads]
+        return grads
+
+    def minimize(self, loss: Any, var_list: Any, tape: Any = None) -> Variable:
+        """Take one step for a loss: a function, or a tensor on a tape. Keras 2 has it, 3 not."""
+        if callable(loss) and not isinstance(loss, engine.Tensor):
+            with tf.GradientTape() as tape:
+                value = loss()
+        elif tape is None:
+            raise ValueError("`tape` is required when a `Tensor` loss is passed.")
+        else:
+            value = loss
+        variables = var_list() if callable(var_list) else var_list
+        return self.apply_gradients(
+            list(zip(tape.gradient(value, variables), variables, strict=True)))
+
+    def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
+        """Move a variable."""
+        raise NotImplementedError
+
+    def _power(self, beta: float, variable: Any, more: int = 1) -> Any:
+        """Return a decay rate to the number of this step."""
+        return tf.pow(tf.constant(beta, variable.dtype),
+                      tf.cast(self.iterations + more, variable.dtype))
+
+    def get_config(self) -> dict[str, Any]:
+        """Return the options."""
+        rate = self._learning_rate
+        return {"name": self.name, "learning_rate": float(rate) if isinstance(rate, Variable)
+                else rate, **{key: getattr(self, key) for key in (
+                    "weight_decay", "clipnorm", "global_clipnorm", "clipvalue", *self.defaults)}}
+
+
+class SGD(Optimizer):
+    """Gradient descent, with momentum."""
+
+    rate = 0.01
+    defaults: ClassVar[dict[str, Any]] = {"momentum": 0.0, "nesterov": False}
+    slots: ClassVar[dict[str, Any]] = {"momentum": 0.0}
+    momentum: float
+    nesterov: bool
+
+    def _wants(self, slot: str) -> bool:
+        return self.momentum != 0
+
+    def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
+        """Move a variable."""
+        moved = gradient * learning_rate
+        if not self.momentum:
+            variable.assign_sub(moved)
+            return
+        m = self.kept(variable)["momentum"]
+        m.assign(m * self.momentum - moved)
+        variable.assign_add(m * self.momentum - moved if self.nesterov else m)
+
+
+class Adam(Optimizer):
+    """Adaptive moments; Kingma and Ba, 2015."""
+
+    defaults: ClassVar[dict[str, Any]] = {
+        "beta_1": 0.9, "beta_2": 0.999, "epsilon": 1e-7, "amsgrad": False}
+    slots: ClassVar[dict[str, Any]] = {"momentum": 0.0, "velocity": 0.0, "velocity_hat": 0.0}
+    beta_1: float
+    beta_2: float
+    epsilon: float
+    amsgrad: bool
+
+    def _wants(self, slot: str) -> bool:
+        return slot != "velocity_hat" or self.amsgrad
+
+    def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
+        """Move a variable."""
+        kept = self.kept(variable)
+        m, v = kept["momentum"], kept["velocity"]
+        alpha = learning_rate * tf.sqrt(1 - self._power(self.beta_2, variable)) / (
+            1 - self._power(self.beta_1, variable))
+        m.assign_add((gradient - m) * (1 - self.beta_1))
+        v.assign_add((tf.square(gradient) - v) * (1 - self.beta_2))
+        if self.amsgrad:
+            kept["velocity_hat"].assign(tf.maximum(kept["velocity_hat"], v))
+            v = kept["velocity_hat"]
+        variable.assign_sub(m * alpha / (tf.sqrt(v) + self.epsilon))
+
+
+class AdamW(Adam):
+    """Adam with weight decay; Loshchilov and Hutter, 2019."""
+
+    defaults: ClassVar[dict[str, Any]] = {"weight_decay": 0.004, **Adam.defaults}
+
+
+class Adamax(Optimizer):
+    """Adam with the maximum norm."""
+
+    defaults: ClassVar[dict[str, Any]] = {"beta_1": 0.9, "beta_2": 0.999, "epsilon": 1e-7}
+    slots: ClassVar[dict[str, Any]] = {"momentum": 0.0, "norm": 0.0}
+    beta_1: float
+    beta_2: float
+    epsilon: float
+
+    def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
+        """Move a variable."""
+        m, u = self.kept(variable).values()
+        m.assign_add((gradient - m) * (1 - self.beta_1))
+        u.assign(tf.maximum(self.beta_2 * u, tf.abs(gradient)))
+        variable.assign_sub(learning_rate * m / (
+            (1 - self._power(self.beta_1, variable)) * (u + self.epsilon)))
+
+
+class Nadam(Adamax):
+    """Adam with Nesterov's momentum; Dozat, 2015."""
+
+    slots: ClassVar[dict[str, Any]] = {"momentum": 0.0, "velocity": 0.0}
+    _product: Any = None
+
+    def _begin(self) -> None:
+        if self._product is None:
+            self._product = Variable(1.0, trainable=False)
+        self._product.assign(self._product * self._momentum(self._product, 1))
+
+    def _momentum(self, variable: Any, more: int) -> Any:
+        return self.beta_1 * (1.0 - 0.5 * self._power(0.96, variable, more))
+
+    def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
+        """Move a variable."""
+        m, v = self.kept(variable).values()
+        now, following = self._momentum(variable, 1), self._momentum(variable, 2)
+        product = tf.cast(self._product, variable.dtype)
+        m.assign_add((gradient - m) * (1 - self.beta_1))
+        v.assign_add((tf.square(gradient) - v) * (1 - self.beta_2))
+        m_hat = following * m / (1 - product * following) + (1 - now) * gradient / (1 - product)
+        v_hat = v / (1 - self._power(self.beta_2, variable))
+        variable.assign_sub(m_hat * learning_rate / (tf.sqrt(v_hat) + self.epsilon))
+
+
+class RMSprop(Optimizer):
+    """Gradients over the root of their mean square; Hinton, 2012."""
+
+    defaults: ClassVar[dict[str, Any]] = {
+        "rho": 0.9, "momentum": 0.0, "epsilon": 1e-7, "centered": False}
+    slots: ClassVar[dict[str, Any]] = {"velocity": 0.0, "momentum": 0.0, "average_gradient": 0.0}
+    rho: float
+    momentum: float
+    epsilon: float
+    centered: bool
+
+    def _wants(self, slot: str) -> bool:
+        return {"velocity": True, "momentum": self.momentum > 0,
+                "average_gradient": self.centered}[slot]
+
+    def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
+        """Move a variable."""
+        kept = self.kept(variable)
+        v = kept["velocity"]
+        v.assign(self.rho * v + (1 - self.rho) * tf.square(gradient))
+        below = v + self.epsilon
+        if self.centered:
+            mean = kept["average_gradient"]
+            mean.assign(self.rho * mean + (1 - self.rho) * gradient)
+            below = v - tf.square(mean) + self.epsilon
+        moved = learning_rate * gradient / tf.sqrt(below)
+        if self.momentum > 0:
+            kept["momentum"].assign(self.momentum * kept["momentum"] + moved)
+            moved = kept["momentum"]
+        variable.assign_sub(moved)
+
+
+class Adagrad(Optimizer):
+    """Gradients over the root of the sum of their squares; Duchi, Hazan and Singer, 2011."""
+
+    defaults: ClassVar[dict[str, Any]] = {"initial_accumulator_value": 0.1, "epsilon": 1e-7}
+    slots: ClassVar[dict[str, Any]] = {"accumulator": "initial_accumulator_value"}
+    epsilon: float
+
+    def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
+        """Move a variable."""
+        total = self.kept(variable)["accumulator"]
+        total.assign_add(tf.square(gradient))
+        variable.assign_sub(learning_rate * gradient / tf.sqrt(total + self.epsilon))
+
+
+class Adadelta(Optimizer):
+    """Gradients times the ratio of the means of past moves and gradients; Zeiler, 2012."""
+
+    defaults: ClassVar[dict[str, Any]] = {"rho": 0.95, "epsilon": 1e-7}
+    slots: ClassVar[dict[str, Any]] = {"accumulated_grad": 0.0, "accumulated_delta_var": 0.0}
+    rho: float
+    epsilon: float
+
+    def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
+        """Move a variable."""
+        seen, moves = self.kept(variable).values()
+        seen.assign(self.rho * seen + (1 - self.rho) * tf.square(gradient))
+        move = -tf.sqrt(moves + self.epsilon) * gradient / tf.sqrt(seen + self.epsilon)
+        moves.assign(self.rho * moves + (1 - self.rho) * tf.square(move))
+        variable.assign_add(learning_rate * move)
+
+
+class Lion(Optimizer):
+    """The sign of a mean of gradients; Chen and others, 2023."""
+
+    defaults: ClassVar[dict[str, Any]] = {"beta_1": 0.9, "beta_2": 0.99}
+    slots: ClassVar[dict[str, Any]] = {"momentum": 0.0}
+    beta_1: float
+    beta_2: float
+
+    def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
+        """Move a variable."""
+        m = self.kept(variable)["momentum"]
+        variable.assign_sub(learning_rate * tf.sign(
+            m * self.beta_1 + gradient * (1.0 - self.beta_1)))
+        m.assign(m * self.beta_2 + gradient * (1.0 - self.beta_2))
+
+
+BY_NAME: dict[str, type[Optimizer]] = {kind.__name__.lower(): kind for kind in (
+    SGD, Adam, AdamW, Adamax, Nadam, RMSprop, Adagrad, Adadelta, Lion)}
+
+
+def get(identifier: Any) -> Callable[..., Any] | Optimizer | None:
+    """Return the optimizer of a name or optimizer."""
+    if identifier is None or isinstance(identifier, Optimizer):
+        return identifier
+    if isinstance(identifier, str) and identifier.lower() in BY_NAME:
+        return BY_NAME[identifier.lower()]()
+    raise ValueError(f"Could not interpret optimizer identifier: {identifier}")

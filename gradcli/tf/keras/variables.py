@@ -1,0 +1,144 @@
+"""Variables with paths, the names of Keras's objects and the scopes in which these nest."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from contextlib import contextmanager
+
+from gradcli.base.lazy import np
+from gradcli.tf.dtypes import DType, as_dtype
+from gradcli.tf.tensor import Variable as TensorFlowVariable
+from gradcli.tf.tensor import convert_to_tensor
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+_used: Counter[str] = Counter()
+_scopes: list[tuple[str, Any]] = []     # the names of scopes that are open, and who opened each
+
+
+def auto_name(prefix: str) -> str:
+    """Return a name that no object has: `dense`, then `dense_1`."""
+    name = snake_case(prefix)
+    _used[name] += 1
+    return name if _used[name] == 1 else f"{name}_{_used[name] - 1}"
+
+
+def snake_case(name: str) -> str:
+    """Return `MyDense2D` as `my_dense2d`: Keras's rule for names."""
+    name = re.sub(r"\W+", "", name)
+    name = re.sub("(.)([A-Z][a-z]+)", r"\1_\2", name)
+    return re.sub("([a-z])([A-Z])", r"\1_\2", name).lower()
+
+
+def clear_session(free_memory: bool = True) -> None:
+    """Begin the numbers of names anew."""
+    _used.clear()
+
+
+@contextmanager
+def name_scope(name: str, caller: Any = None) -> Iterator[None]:
+    """Put a name before those of variables made in the block, unless `caller` has just done so.
+
+    What has opened a scope once, opens it where it did.
+    """
+    if caller is not None and _scopes and _scopes[-1][1] is caller:
+        yield
+        return
+    if caller is None:
+        path = "/".join([current_path(), name]).lstrip("/")
+    else:
+        path = caller.__dict__.setdefault(
+            "_path", "/".join([current_path(), name]).lstrip("/"))
+    _scopes.append((path, caller))
+    try:
+        yield
+    finally:
+        _scopes.pop()
+
+
+def current_path() -> str:
+    """Return the names of the open scopes, joined by slashes."""
+    return _scopes[-1][0] if _scopes else ""
+
+
+class KerasDType(DType):
+    """A type that prints as its name."""
+
+    __slots__ = ()
+    __hash__ = DType.__hash__
+    __str__ = str.__str__
+    __repr__ = str.__repr__
+
+    def __format__(self, form: str) -> str:
+        return str.__format__(self, form)
+
+
+class Variable(TensorFlowVariable):
+    """A variable of a layer, metric or optimizer, as keras.Variable: its path tells whose it is."""
+
+    __slots__ = ("constraint", "path", "regularizer")
+    __hash__ = TensorFlowVariable.__hash__
+
+    def __init__(self, initializer: Any, shape: Any = None, dtype: Any = None,
+                 trainable: bool = True, autocast: bool = True, aggregation: Any = "none",
+                 synchronization: Any = "auto", name: str | None = None, **options: Any) -> None:
+        kind = as_dtype(dtype or "float32")
+        if callable(initializer):
+            value = initializer(() if shape is None else tuple(shape), dtype=kind)
+        else:
+            value = initializer
+        value = np.asarray(convert_to_tensor(value).value).astype(kind.name)
+        super().__init__(value, trainable, dtype=kind)
+        self.name = name or auto_name(type(self).__name__)
+        self.path = "/".join([current_path(), self.name]).lstrip("/")
+        self.regularizer: Any = None
+        self.constraint: Any = None
+
+    @property
+    def dtype(self) -> DType:
+        """Return the type."""
+        return KerasDType(super().dtype.name)
+
+    @property
+    def shape(self) -> Any:
+        """Return the shape."""
+        return tuple(super().shape)
+
+    @property
+    def ndim(self) -> int:
+        """Return the number of axes."""
+        return len(self.shape)
+
+    def assign(self, value: Any, *options: Any, **named: Any) -> Any:
+        """Set a new state, and return it."""
+        super().assign(value)
+        return self.read_value()
+
+    def assign_add(self, delta: Any, *options: Any, **named: Any) -> Any:
+        """Add to the state, and return it."""
+        super().assign_add(delta)
+        return self.read_value()
+
+    def assign_sub(self, delta: Any, *options: Any, **named: Any) -> Any:
+        """Subtract from the state, and return it."""
+        super().assign_sub(delta)
+        return self.read_value()
+
+    def __repr__(self) -> str:
+        return (f"<Variable path={self.path}, shape={self.shape}, dtype={self.dtype},"
+                f" value={np.asarray(self.value)}>")
+
+    __str__ = __repr__
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _made, (self.value, self.dtype.name, self.trainable, self.name, self.path)
+
+
+def _made(value: Any, dtype: str, trainable: bool, name: str, path: str) -> Variable:
+    made = Variable(value, dtype=dtype, trainable=trainable, name=name)
+    made.path = path
+    return made
