@@ -155,7 +155,7 @@ class Optimizer:
         rate = tf.convert_to_tensor(self.learning_rate)
         if self.weight_decay is not None:
             for _, v in pairs:
-                v.assign(v - v * self.weight_decay * tf.cast(rate, v.dtype))
+                v.assign(v - v * cast(self.weight_decay, v) * tf.cast(rate, v.dtype))
         self._begin()
         for g, (_, v) in zip(clipped, pairs, strict=True):
             self.update_step(tf.cast(g, v.dtype), v, tf.cast(rate, v.dtype))
@@ -196,8 +196,7 @@ class Optimizer:
 
     def _power(self, beta: float, variable: Any, more: int = 1) -> Any:
         """Return a decay rate to the number of this step."""
-        return tf.pow(tf.constant(beta, variable.dtype),
-                      tf.cast(self.iterations + more, variable.dtype))
+        return tf.pow(cast(beta, variable), tf.cast(self.iterations + more, variable.dtype))
 
     def get_config(self) -> dict[str, Any]:
         """Return the options."""
@@ -205,6 +204,11 @@ class Optimizer:
         return {"name": self.name, "learning_rate": float(rate) if isinstance(rate, Variable)
                 else rate, **{key: getattr(self, key) for key in (
                     "weight_decay", "clipnorm", "global_clipnorm", "clipvalue", *self.defaults)}}
+
+
+def cast(option: float, variable: Any) -> Any:
+    """Return an option in the type of a variable, by way of float32, as Keras's `cast` does."""
+    return tf.cast(tf.constant(option, "float32"), variable.dtype)
 
 
 class SGD(Optimizer):
@@ -225,9 +229,9 @@ class SGD(Optimizer):
         if not self.momentum:
             variable.assign_sub(moved)
             return
-        m = self.kept(variable)["momentum"]
-        m.assign(m * self.momentum - moved)
-        variable.assign_add(m * self.momentum - moved if self.nesterov else m)
+        m, momentum = self.kept(variable)["momentum"], cast(self.momentum, variable)
+        m.assign(m * momentum - moved)
+        variable.assign_add(m * momentum - moved if self.nesterov else m)
 
 
 class Adam(Optimizer):
@@ -294,15 +298,15 @@ class Nadam(Adamax):
         self._product.assign(self._product * self._momentum(self._product, 1))
 
     def _momentum(self, variable: Any, more: int) -> Any:
-        return self.beta_1 * (1.0 - 0.5 * self._power(0.96, variable, more))
+        return cast(self.beta_1, variable) * (1.0 - 0.5 * self._power(0.96, variable, more))
 
     def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
         """Move a variable."""
         m, v = self.kept(variable).values()
         now, following = self._momentum(variable, 1), self._momentum(variable, 2)
         product = tf.cast(self._product, variable.dtype)
-        m.assign_add((gradient - m) * (1 - self.beta_1))
-        v.assign_add((tf.square(gradient) - v) * (1 - self.beta_2))
+        m.assign_add((gradient - m) * (1 - cast(self.beta_1, variable)))
+        v.assign_add((tf.square(gradient) - v) * (1 - cast(self.beta_2, variable)))
         m_hat = following * m / (1 - product * following) + (1 - now) * gradient / (1 - product)
         v_hat = v / (1 - self._power(self.beta_2, variable))
         variable.assign_sub(m_hat * learning_rate / (tf.sqrt(v_hat) + self.epsilon))
@@ -382,9 +386,9 @@ class Lion(Optimizer):
     def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
         """Move a variable."""
         m = self.kept(variable)["momentum"]
-        variable.assign_sub(learning_rate * tf.sign(
-            m * self.beta_1 + gradient * (1.0 - self.beta_1)))
-        m.assign(m * self.beta_2 + gradient * (1.0 - self.beta_2))
+        now, later = cast(self.beta_1, variable), cast(self.beta_2, variable)
+        variable.assign_sub(learning_rate * tf.sign(m * now + gradient * (1.0 - now)))
+        m.assign(m * later + gradient * (1.0 - later))
 
 
 BY_NAME: dict[str, type[Optimizer]] = {kind.__name__.lower(): kind for kind in (
