@@ -253,7 +253,7 @@ def _unsure(trial: Trial, named: str, text: str, result: dict[str, Any]) -> str:
     wrong, right = result["verdict"] == "wrong", result["verdict"] in RIGHT
     if named and right:
         return f"the right side is right, but the left side names {named}"
-    unsure = unsure_left(trial) if right or wrong else ""
+    unsure = unsure_left(trial, right) if right or wrong else ""
     step = differing_sides(trial, right)
     if step and not unsure and prepared.problem.steps == "last" and reading.equation is None:
         result["message"], step = f"{result['message']}; {step}", ""

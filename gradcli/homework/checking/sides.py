@@ -23,16 +23,16 @@ if TYPE_CHECKING:
     from gradcli.homework.checking.built import Solved
 
 
-def unsure_left(trial: Trial) -> str:
+def unsure_left(trial: Trial, right: bool) -> str:
     """Return why the meaning of a left side is unknown, or "": an equation with other letters,
     `wrong = 2x`, that may be no equation or not linear, and more than a derivative, `(dy/dx)(2y) =
-    -2x`.
+    -2x`. right: whether the answer is right, as far as it was read.
     """
     prepared, reading = trial.prepared, trial.answered.reading
     reference = prepared.reference
     known = {*reference.variables, *CONSTANTS}
     if reference.kind.line:
-        return _unsure_line(trial)
+        return _unsure_line(trial, right)
     named = {reading.code[0][1]} if len(reading.code) == 1 else set()     # 6x - 5 = y
     if reading.equation is not None and not (known | named).issuperset(reading.names):
         return "the left side of this equation has letters that the problem does not have"
@@ -42,7 +42,7 @@ def unsure_left(trial: Trial) -> str:
     return ""
 
 
-def _unsure_line(trial: Trial) -> str:
+def _unsure_line(trial: Trial, right: bool) -> str:
     """Return why an equation may not be that of the line, or "": it holds on the right one, and may
     hold elsewhere, (y - 2x)(x - 1) = 0, or be the line without a point, y/x = 2.
     """
@@ -53,7 +53,7 @@ def _unsure_line(trial: Trial) -> str:
         if reading.equation is not None:
             return "the left side of this equation has letters that the problem does not have"
         return "the line may be x = ... or y = ..." if upright else ""
-    if not _is_line(trial, solved) and _holds(trial, solved):
+    if not (right and _is_line(trial, solved)) and _holds(trial, solved):
         return "this equation holds on the right line, and may hold elsewhere"
     return ""
 
