@@ -61,6 +61,8 @@ EFFECTS: dict[str, list[tuple[list[str], str]]] = {
                "df/dc\t12\ndf/dk\t6\n")],
     "tf": [(["grad", "-e", TWO_KINDS, "--tf"], "df/dx\t8\n")],
     "fix": [(["why", "-e", "2*floor(x)", "--at", "x=1.5", "--fix"], "\n-2*floor(x)\n")],
+    "framework": [(["why", "-e", "2*floor(x)", "--at", "x=1.5", "--framework", "jax"],
+                   "\n  path-step-function: 0\n    write: `x + jax.lax.stop_gradient(")],
     "format": [(["eval", "-e", "1", "--format", "ndjson"], '"value": 1.0')],
     "digits": [(["eval", "-e", "pi", "--format", "table", "--digits", "3"], "f = 3.14\n")],
     "strict": [(["grad", *USUAL, "--strict"], "df/dx\t1.43")],

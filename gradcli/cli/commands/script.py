@@ -22,6 +22,11 @@ def why(options: WhyOptions, environment: Environment) -> int:
     """Run a script, then tell what its gradients show; with --strict 1 if one is wrong."""
     made = _run(options, environment)
     answer = script.findings(made)
+    if options.framework is not None:
+        from gradcli.explain.frameworks import in_words
+
+        answer["framework"] = in_words([one["code"] for one in answer["findings"]],
+                                       options.framework)
     destination = Destination(options, environment)
     destination.write(answer, pages=None if destination.format in ("json", "ndjson") else
                       scripts.pages(answer), whole=True)

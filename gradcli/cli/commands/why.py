@@ -46,8 +46,20 @@ def run(options: WhyOptions, environment: Environment) -> int:
             left = mended.lost or set(_missing(answer)) - mended.gained
             return WRONG if left and options.strict else OK
     else:
+        if options.framework is not None:
+            from gradcli.explain.frameworks import in_words
+
+            answer["framework"] = in_words(_codes(answer), options.framework)
         deliver(answer, options, environment)
     return WRONG if questions.failed(answer, options.strict) else OK
+
+
+def _codes(answer: dict[str, Any]) -> Iterator[str]:
+    """Yield the codes of all causes, and of the notes on what is 0, NaN or infinite."""
+    for result in answer["results"]:
+        for source in result["sources"]:
+            for remark in (*source["reasons"], *source["notes"]):
+                yield remark["code"]
 
 
 def _missing(answer: dict[str, Any]) -> list[tuple[int, int]]:

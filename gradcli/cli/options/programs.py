@@ -39,7 +39,8 @@ class ScriptOptions(QuestionOptions):
         return None
 
 
-OF_SCRIPTS = ("real", "format", "output", "color", "quiet", "verbose", "strict", "fix", "digits")
+OF_SCRIPTS = ("real", "format", "output", "color", "quiet", "verbose", "strict", "fix", "digits",
+              "framework")
 
 
 class WhyOptions(ScriptOptions):
@@ -48,6 +49,9 @@ class WhyOptions(ScriptOptions):
     fix: bool = option(
         "--fix", "Show the changes that bring gradients back, as a diff; change nothing.", "",
         OUTPUT)
+    framework: str | None = option(
+        "--framework", "Say how each cause shows in this framework, and what to write there.", "",
+        OUTPUT, choices=("tensorflow", "pytorch", "jax"))
     write: bool = option(
         "--write", "Make these changes in the file; what changed is printed on standard error.", "",
         OUTPUT)
@@ -58,6 +62,8 @@ class WhyOptions(ScriptOptions):
             return "there is no file to change.", "--write"
         if wrong is None and (self.fix or self.write) and self.format is not None:
             return "a diff has no other format.", "--format"
+        if wrong is None and (self.fix or self.write) and self.framework is not None:
+            return "a diff has no words.", "--framework"
         return wrong
 
     def unclear(self) -> tuple[str, str] | None:
@@ -142,9 +148,10 @@ class DeriveOptions(QuestionOptions):
 
 ROWS = (
     Command("why", "Why a gradient is None, zero or NaN, step by step.", WhyOptions,
-            f"file arguments expression wrt of {PATHS} real at fix write {SHOWN} strict"
-            f" {BUDGET}", "why.run",
+            f"file arguments expression wrt of {PATHS} real at fix write framework {SHOWN}"
+            f" strict {BUDGET}", "why.run",
             "gradcli why model.txt --wrt x", "gradcli why model.txt --fix",
+            "gradcli why model.txt --framework pytorch",
             "gradcli why train.py"),
     Command("run", "Run a program: its print statements, loops and expectations.", ScriptOptions,
             f"file arguments expression tf real at {SHOWN} {BUDGET}", "program.run",

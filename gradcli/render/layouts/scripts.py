@@ -11,7 +11,8 @@
 
 from __future__ import annotations
 
-from gradcli.render.page import MISSING, Page, Preformatted, Remark
+from gradcli.render.layouts.why import in_framework
+from gradcli.render.page import MISSING, Page, Preformatted, Remark, Title
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ def _blocks(answer: dict[str, Any]) -> Iterator[Block]:
         for other in finding["behind"]:
             where = f" ({other['file']}:{other['line']})" if other["line"] else ""
             yield Remark(f"{other['message']}{where}", head="  behind it:")
+    yield from in_framework(answer)
 
 
 def _none(answer: dict[str, Any]) -> str:
@@ -95,6 +97,8 @@ def _fields(found: Sequence[Block]) -> Iterator[Sequence[str]]:
         if isinstance(block, Remark):
             head = f"{block.head} " if block.head else ""
             yield (f"{head}{block.text}",)
+        elif isinstance(block, Title):
+            yield from ((), (block.pieces,))
         elif isinstance(block, Preformatted):
             for line in block.lines:
                 yield (line,)

@@ -83,6 +83,17 @@ def blocks(answer: dict[str, Any], form: Form) -> Iterator[Block]:
         before = names
         for note in result.get("notes") or ():
             yield Remark(entries.sentence([""], note), head="note:")
+    yield from in_framework(answer)
+
+
+def in_framework(answer: dict[str, Any]) -> Iterator[Block]:
+    """Yield how the causes show in the framework that was asked for, and what to write there."""
+    words = answer.get("framework") or {}
+    for k, cause in enumerate(words.get("causes") or ()):
+        if k == 0:
+            yield Title(f"In {words['name']}", gap=True)
+        yield Remark(cause["shows"], head=f"{cause['code']}:")
+        yield Remark(cause["fix"], head="  write:")
 
 
 def _title(result: dict[str, Any], form: Form, gap: bool) -> Iterator[Title]:
@@ -240,6 +251,7 @@ def _document(answer: dict[str, Any], digits: int | None) -> Iterator[Block]:
         yield from document(GRAD, numbers.rounded(result, digits))
         yield from paths(result, form)
         yield from watched(result.get("names") or [])
+    yield from in_framework(answer)
 
 
 def _latex(answer: dict[str, Any], digits: int | None) -> Iterator[Block]:
@@ -253,6 +265,7 @@ def _latex(answer: dict[str, Any], digits: int | None) -> Iterator[Block]:
             yield Preformatted(
                 [line[1:] for line in aligned(block)] if isinstance(block, Table) else
                 [block.text] if isinstance(block, Paragraph) else [])
+    yield from in_framework(answer)
 
 
 GRAD = {"command": "grad"}
