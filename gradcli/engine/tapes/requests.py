@@ -174,17 +174,24 @@ class Past:
         self.derived = derived
 
 
+# Below this norm, of 64 and of 32 bits, a derivative may be nothing but rounding.
+TINY, TINY_32 = 1e-13, 1e-7
+
+
 def is_notable(answer: Tensor | None, zero: bool = True) -> bool:
-    """Return whether a value is NaN or infinite in part, or, if `zero`, 0 everywhere."""
+    """Return whether a value is NaN or infinite in part, or, if `zero`, 0 everywhere but for what
+    may be rounding.
+    """
     value = answer.value if answer is not None else None
     if type(value) is float:
-        return value - value != 0.0 or (zero and value == 0.0)
+        return value - value != 0.0 or (zero and -TINY < value < TINY)
     if value is None or type(value) in SCALAR_TYPES or value.dtype.kind not in "fc":
         return False
+    least = TINY if dtype_of(value) in ("float64", "complex128") else TINY_32
     # One product tells of most arrays that all is well.
-    if value.itemsize > 2 and 0.0 < float(np.vdot(value, value).real) < inf:
+    if value.itemsize > 2 and least*least < float(np.vdot(value, value).real) < inf:
         return False
-    return not np.isfinite(value).all() or (zero and not value.any())
+    return not np.isfinite(value).all() or (zero and bool(np.abs(value).max(initial=0.0) < least))
 
 
 class Watching(Recording):

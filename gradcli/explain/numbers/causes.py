@@ -316,6 +316,10 @@ class Explainer:
         """Return the cause of a value that was given so: an input, a variable, a constant."""
         bad = f"is {number(root.value)}{at_element(root.index)}"
         binding = self.binding(root.leaf)
+        if binding is not None and binding.kind == "assigned":
+            return Fault("nan-spread", None, f"`{binding.name}` {bad} since it was assigned here,"
+                         " and that spreads", "ask the tape of the step before, whose gradient or"
+                         " size of step made it so", binding.span)
         if binding is not None:
             return Fault("nan-spread", None, f"`{binding.name}` {bad} where it gets its value, and"
                          " that spreads", f"give `{binding.name}` finite values", binding.span)

@@ -13,7 +13,7 @@ from gradcli.base.lazy import np
 from gradcli.engine.record.record import ANS, ATTRIBUTES, IDS, OP, OUT, PLACE, VALUES
 from gradcli.explain.elements import has_inf
 from gradcli.explain.numbers.words import arguments, minus, tight
-from gradcli.ops.values import shape_of
+from gradcli.ops.values import dtype_of, shape_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def _inside(trail: Trail, words: Wording, entry: Entry) -> str | None:
     if name == "log" and (odds := _sigmoid_of(trail, words, entry)) is not None:
         return f"log_sigmoid({minus(odds)})"
     if "inside" in entry[OP].guard:
-        return _call(words, entry, entry[OP].guard["inside"].format(parts[0]))
+        return _call(words, entry, _bounds(entry, entry[OP].guard["inside"]).format(parts[0]))
     return None
 
 
@@ -87,10 +87,17 @@ def _off_edge(trail: Trail, words: Wording, entry: Entry) -> str | None:
         return f"({parts[0]} + {_offset(entry[VALUES][1])})^{tight(parts[1])}"
     if name == "hypot" and len(parts) == 2:
         return f"sqrt({tight(parts[0])}^2 + {tight(parts[1])}^2 + 1e-24)"
-    shifted = entry[OP].guard.get("off_edge")
+    shifted = _bounds(entry, entry[OP].guard.get("off_edge"))
     if shifted is not None:
         return _call(words, entry, shifted.format(tight(parts[0]) if "*" in shifted else parts[0]))
     return None
+
+
+def _bounds(entry: Entry, guard: Any) -> Any:
+    """Return a guard with bounds beside 1 that 32 bits tell from 1."""
+    small = guard is not None and dtype_of(entry[ANS]) == "float32"
+    return guard.replace("1 - 1e-12", "1 - 1e-7").replace("-1 + 1e-12", "-1 + 1e-7") if (
+        small) else guard
 
 
 def _offset(exponent: Any) -> str:

@@ -13,7 +13,7 @@ from gradcli.ops.values import shape_of, telling
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Container, Sequence
     from typing import Any
 
     from gradcli.base.errors import Source
@@ -32,17 +32,18 @@ BETWEEN = {"divide": "/", "multiply": "*", "power": "^", "add": " + ", "subtract
 class Wording:
     """The program's text, from which operations are named.
 
-    last: id of the last value that the program itself made; later ones belong to derivatives, whose
-    operands are not in the text. trials: tries a rewrite before it is offered; None: none is
-    offered.
+    last: id of the last value that the program itself made; later ones, and those in `ruled`,
+    belong to derivatives, whose operands are not in the text. trials: tries a rewrite before it is
+    offered; None: none is offered.
     """
 
-    __slots__ = ("last", "source", "trials")
+    __slots__ = ("last", "ruled", "source", "trials")
 
     def __init__(self, source: Source, last: int | None = None, trials: Trials | None = None
                  ) -> None:
         self.source = source
         self.last = last
+        self.ruled: Container[int] = ()
         self.trials = trials
 
     def of(self, entry: Entry) -> str | None:
@@ -101,7 +102,7 @@ class Wording:
 
     def late(self, entry: Entry) -> bool:
         """Return whether an operation belongs to a derivative and not to the program."""
-        return self.last is not None and entry[OUT] > self.last
+        return entry[OUT] in self.ruled or (self.last is not None and entry[OUT] > self.last)
 
     def where(self, entry: Entry) -> str:
         """Return the name of an operation with its line and column."""

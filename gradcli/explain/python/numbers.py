@@ -6,11 +6,12 @@ from __future__ import annotations
 
 from gradcli.base.lazy import np, quiet
 from gradcli.engine import calculus
-from gradcli.engine.record.record import PLACE
+from gradcli.engine.record.record import PLACE, span_of
 from gradcli.engine.record.tensor import Tensor
 from gradcli.explain import catalogue as reasons
 from gradcli.explain.elements import finite, is_nan
 from gradcli.explain.notes import Kinks
+from gradcli.explain.numbers.cancelled import Cancellation
 from gradcli.explain.numbers.nonfinite import NonfiniteGradients
 from gradcli.explain.numbers.zeros import ZeroGradients
 from gradcli.explain.python.run import PythonText, TapeRun
@@ -21,10 +22,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
+    from gradcli.base.errors import Span
     from gradcli.engine.record.record import Segment
     from gradcli.explain.catalogue import Note
     from gradcli.explain.missing.scene import Naming
-    from gradcli.explain.python.text import PythonFiles
+    from gradcli.explain.python.scene import PythonTrace
 
 
 def answer_of(g: Any) -> str:
@@ -33,25 +35,26 @@ def answer_of(g: Any) -> str:
         "finite")
 
 
-def causes(window: Segment, derived: Mapping[int, tuple[int, int]], namings: Iterable[Naming],
-           texts: PythonFiles, targets: Sequence[Tensor], source: Tensor, own: Iterable[int],
-           names: Mapping[str, Any], known: Iterable[Tensor], tensorflow: bool
-           ) -> tuple[str, list[reasons.Reason]]:
-    """Return what the gradient is, in a word, and the causes why it is NaN, infinite or 0, or what
-    made the targets so; none where nothing is wrong with it.
+def causes(window: Segment, trace: PythonTrace, derived: Mapping[int, tuple[int, int]],
+           namings: Sequence[Naming], targets: Sequence[Tensor], source: Tensor,
+           own: Iterable[int], tensorflow: bool) -> tuple[str, list[reasons.Reason]]:
+    """Return what the gradient is, in a word, and the causes why it is NaN, infinite, 0 or nothing
+    but rounding, or what made the targets no numbers; none where nothing is wrong.
 
-    window: entries of the tape, with values. namings: of the program's values. own: ids of the
-    source on the tape. names: of the caller's frame. known: tensors that they still
-    hold. tensorflow: zeros absorb as there.
+    window: entries of the tape, with values. derived: of the tape. namings: of the program's
+    values. own: ids of the source on the tape. tensorflow: zeros absorb as there.
     """
     placed = [e[PLACE] for e in reversed(window) if e[PLACE] is not None]
-    text = PythonText(texts, [*placed, *[n.span for n in namings if n.span is not None]])
-    run: Any = TapeRun(window, [*known, *targets, *[Tensor(source.value, i) for i in own]],
-                       derived, namings, text)
+    text = PythonText(trace.texts, [*placed, *[n.span for n in namings if n.span is not None]])
+    known = [*trace.tensors(), *targets, *[Tensor(source.value, i) for i in own]]
+    run: Any = TapeRun(window, known, derived, namings, trace.events.requests, text)
     ids = sorted(own)
     with run.record:
-        parts = calculus.gradient(targets, [Tensor(source.value, i) for i in ids],
-                                  tensorflow=tensorflow)
+        try:
+            parts = calculus.gradient(targets, [Tensor(source.value, i) for i in ids],
+                                      tensorflow=tensorflow)
+        except Exception:  # a rule of the user's: whoever asks for the gradient will see it
+            return "None", []
         reached = [(i, g) for i, g in zip(ids, parts, strict=True) if g is not None]
         if not reached:
             return "None", []
@@ -64,18 +67,25 @@ def causes(window: Segment, derived: Mapping[int, tuple[int, int]], namings: Ite
                 finite(t.value) for t in targets)):
             why = NonfiniteGradients(run, targets, [], [i for i, _ in reached], text,
                                      tensorflow=tensorflow)
+            why.explainer.words.ruled = run.ruled
             worst = [(i, g) for i, g in reached if not finite(g)] or reached[:1]
             notes = [n for i, g in worst for n in why.why(i, g, TapeTrials(
-                run, text, targets, i, names, tensorflow))]
+                run, text, targets, i, trace.names, tensorflow))]
+        if healthy:
+            notes = [n for i, g in reached for n in Cancellation(run, targets, text).of(
+                Tensor(source.value, i), g)]
+            answer = "rounding" if notes else answer
         if answer == "0" and not notes:
             zeros = ZeroGradients(run, targets, [], [i for i, _ in reached], text)
             notes = [n for i, _ in reached for n in zeros.why(i)]
             kinks = Kinks(run, targets, text) if not notes and run.record.has_kinks() else None
             notes += kinks.of(Tensor(source.value, ids[0])) if kinks is not None else []
-    return answer, [_reason(n, text) for k, n in enumerate(notes)
+    last = next((span for e in reversed(run.record.entries) for span in [span_of(e)] if span), None)
+    return answer, [_reason(n, text, last) for k, n in enumerate(notes)
                     if n.message not in [m.message for m in notes[:k]]]
 
 
-def _reason(note: Note, text: PythonText) -> reasons.Reason:
+def _reason(note: Note, text: PythonText, last: Span | None) -> reasons.Reason:
+    """Return a note as a reason. last: its span where it has none."""
     said = note.message.removesuffix(f"; {note.fix}") if note.fix else note.message
-    return reasons.Reason(note.code, said, text.located(note.span), note.fix)
+    return reasons.Reason(note.code, said, text.located(note.span or last), note.fix)

@@ -138,14 +138,14 @@ def filled(entries: Sequence[Entry], known: Iterable[Tensor]
 
 class TapeRun:
     """What a tape recorded, in the form of the run of a file, as explanations read it. codes: id of
-    an answer to the code object of its function.
+    an answer to the code object of its function. ruled: ids of what belongs to derivatives.
     """
 
-    __slots__ = ("bindings", "codes", "log", "record", "variables")
+    __slots__ = ("bindings", "codes", "log", "record", "ruled", "variables")
 
     def __init__(self, entries: Sequence[Entry], known: Iterable[Tensor],
                  derived: Mapping[int, tuple[int, int]], namings: Iterable[Naming],
-                 text: PythonText) -> None:
+                 requests: Iterable[Sequence[Any]], text: PythonText) -> None:
         whole, values = filled(entries, known)
         at: dict[Any, set[str]] = {}
         for entry in whole:
@@ -155,10 +155,13 @@ class TapeRun:
         self.record.entries.scalar = False
         self.record.derived = dict(derived)
         self.codes = {e[OUT]: e[PLACE][0] for e in entries if e[PLACE] is not None}
+        asked = [(first, last) for first, last, *_ in requests]
+        self.ruled = {e[OUT] for e in entries if any(a < e[OUT] < b for a, b in asked)}
         self.log = None
         self.variables: dict[str, Any] = {}
         self.bindings: dict[str, list[Binding]] = {}
         for n in namings:
             span: Any = text.span(text.texts.located(n.span))
+            # A text stands for a value that nobody knows, as it has no slope either.
             self.bindings.setdefault(n.name, []).append(
-                Binding(n.name, Tensor(values.get(n.id), n.id), span, n.kind))
+                Binding(n.name, Tensor(values.get(n.id, ""), n.id), span, n.kind))

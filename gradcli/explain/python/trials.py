@@ -79,6 +79,7 @@ class TapeTrials(Trials):
         self._tensorflow = tensorflow
         self.targets = targets
         self.words = Wording(text)
+        self.words.ruled = run.ruled
         self._edits: dict[str, tuple[Span, Span, ast.AST]] = {}
         self._heads: dict[str, Op] = {
             (self.words.of(entry) or "").partition("(")[0]: entry[OP]

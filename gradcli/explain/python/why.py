@@ -15,7 +15,7 @@ from gradcli.engine.record.variable import Variable
 from gradcli.engine.sweeps import constant, derivatives
 from gradcli.explain import catalogue as reasons
 from gradcli.explain.missing.causes import advice, causes
-from gradcli.explain.missing.scene import Gap, Window, place_of
+from gradcli.explain.missing.scene import Gap, Naming, Window, place_of
 from gradcli.explain.python import advice as changes
 from gradcli.explain.python import numbers
 from gradcli.explain.python import text as python_text
@@ -47,8 +47,8 @@ class Reason:
     text: the line there.
     related: further locations, each (file, line, column, text).
     fix: advice, or None.
-    answer: what the gradient is: "None", "0", "NaN", "infinite", or "finite" where only the value
-        is none. missing: it is None.
+    answer: what the gradient is: "None", "0", "NaN", "infinite", "rounding" (nothing else), or
+        "finite" where only the target's value is no number. missing: it is None.
     """
 
     __slots__ = ("answer", "code", "column", "end_column", "end_line", "file", "fix", "line",
@@ -131,11 +131,14 @@ def _in_numbers(trace: PythonTrace, tape: GradientTape, target: Any, targets: Se
     window[:] = [entry for entry in window if entry[OUT] in made]
     trace.gather(tape, trace.window(tape, known.watched, known.late))
     source_name = trace.name_of(source, "the source", 1)
-    above = set().union(*[trace.above(t.id) for t in targets if t.id is not None])
+    asked = {t.id for t in targets if t.id is not None}
+    namings = trace.namings(
+        source_name, trace.place, asked, set().union(*map(trace.above, asked)))
+    namings += [Naming(trace.name_of_state(time), time, place, "assigned")
+                for time, place, *_ in trace.events.states]
     answer, found = numbers.causes(
-        window, known.derived, trace.namings(source_name, trace.place, {
-            t.id for t in targets if t.id is not None}, above), trace.texts, targets, source,
-        own & ids, trace.names, trace.tensors(), tape.tensorflow_semantics)
+        window, trace, known.derived, namings, targets, source, own & ids,
+        tape.tensorflow_semantics)
     name = _name_of_target(trace, target, targets)
     return [Reason(r, name, source_name, r.fix, trace.texts, answer) for r in found]
 
