@@ -29,7 +29,7 @@ from gradcli.engine.record.record import (
 )
 from gradcli.engine.record.tensor import Tensor, record_operation
 from gradcli.explain.numbers import nonfinite
-from gradcli.explain.numbers.trials import Trials
+from gradcli.explain.numbers.trials import MOST_STEPS, Trials
 from gradcli.explain.numbers.words import Wording
 from gradcli.lang.syntax import code as c
 from gradcli.ops.kinds import EDGE, Op
@@ -51,6 +51,10 @@ OPERATORS: dict[type[ast.AST], Any] = {
     ast.Gt: operator.gt, ast.GtE: operator.ge, ast.Eq: operator.eq, ast.NotEq: operator.ne}
 # So many elements take about as long as an operation.
 PER_STEP = 20
+# A longer tape is not computed again.
+MOST_ENTRIES = 5_000
+# So many entries before an expression are searched for the values of its parts.
+NEIGHBOURS = 500
 # What TensorFlow calls the operations of rewrites; the others are called the same there.
 IN_TENSORFLOW = {
     "log": "math.log", "log1p": "math.log1p", "xlogy": "math.xlogy", "xlog1py": "math.xlog1py",
@@ -63,7 +67,8 @@ IN_TENSORFLOW = {
 class TapeTrials(Trials):
     """The runs of a tape's entries that try rewrites for one gradient."""
 
-    __slots__ = ("_edits", "_heads", "_names", "_run", "_tensorflow", "_text", "targets", "words")
+    __slots__ = ("_edits", "_heads", "_names", "_run", "_tensorflow", "_text",
+                 "_written", "targets", "words")
 
     def __init__(self, run: TapeRun, text: PythonText, targets: Sequence[Tensor], source: int,
                  names: Mapping[str, Any], tensorflow: bool) -> None:
@@ -72,7 +77,9 @@ class TapeTrials(Trials):
         at = {str(i): v for entry in entries for i, v in zip(
             entry[IDS], entry[VALUES], strict=True) if i is not None and i not in made}
         elements = sum([calculus.size(shape_of(entry[ANS])) for entry in entries])
-        super().__init__(text, self._again, at, len(entries) + elements//PER_STEP, str(source))
+        steps = len(entries) + elements//PER_STEP
+        super().__init__(text, self._again, at, steps if len(entries) <= MOST_ENTRIES else
+                         MOST_STEPS + 1, str(source))
         self._run = run
         self._text = text
         self._names = names
@@ -80,6 +87,7 @@ class TapeTrials(Trials):
         self.targets = targets
         self.words = Wording(text)
         self.words.ruled = run.ruled
+        self._written: list[tuple[Any, list[tuple[str, int | None, Any]]]] = []
         self._edits: dict[str, tuple[Span, Span, ast.AST]] = {}
         self._heads: dict[str, Op] = {
             (self.words.of(entry) or "").partition("(")[0]: entry[OP]
@@ -136,27 +144,33 @@ class TapeTrials(Trials):
                     *place[:2], *[at + shift if at >= span[1] else at for at in place[2:4]])
             record.place = place
             if edit is not None and entry[OUT] in ends:
-                made[entry[OUT]] = self._value(edit[2], self._known(entries[:k + 1], made))
+                made[entry[OUT]] = self._value(edit[2], self._known(k, made))
             else:
                 made[entry[OUT]] = _applied(record, entry, made, place)
         return made
 
-    def _known(self, entries: Sequence[Entry], made: Mapping[int, Tensor]) -> dict[str, Any]:
-        """Return the values of expressions in the function of the last of some entries."""
-        scope = self._run.codes.get(entries[-1][OUT])
+    def _known(self, k: int, made: Mapping[int, Tensor]) -> dict[str, Any]:
+        """Return the values of the expressions in the function of entry number k, up to it."""
+        if not self._written:
+            self._written = [self._texts_of(entry) for entry in self._run.record.history()]
+        scope = self._written[k][0]
         found: dict[str, Any] = {
             name: value for name, value in self._names.items() if type(value) in (int, float)}
-        for entry in entries:
-            if self._run.codes.get(entry[OUT]) is not scope:
-                continue
-            texts = self.words.operands(entry) or []
-            values = [v if i is None else made[i]
-                      for i, v in zip(entry[IDS], entry[VALUES], strict=True)]
-            if len(texts) == len(values):
-                found.update(zip(map(_normal, texts), values, strict=True))
-            if entry[OUT] in made:
-                found[_normal(self.words.of(entry) or "")] = made[entry[OUT]]
+        for one, parts in self._written[max(0, k - NEIGHBOURS):k + 1]:
+            if one is scope:
+                found.update([(text, value if i is None else made[i])
+                              for text, i, value in parts if i is None or i in made])
         return found
+
+    def _texts_of(self, entry: Entry) -> tuple[Any, list[tuple[str, int | None, Any]]]:
+        """Return the function in which an entry stands, and (text, id, value) of its operands and
+        of itself.
+        """
+        texts = self.words.operands(entry) or []
+        operands = [] if len(texts) != len(entry[IDS]) else [*zip(
+            map(_normal, texts), entry[IDS], entry[VALUES], strict=True)]
+        whole = (_normal(self.words.of(entry) or ""), entry[OUT], None)
+        return self._run.codes.get(entry[OUT]), [*operands, whole]
 
     def _value(self, node: Any, known: Mapping[str, Any]) -> Any:
         """Return the value of a formula. known: those of its parts that the program has."""
