@@ -35,9 +35,9 @@ def unknown_word(reading: Reading, names: ProblemNames, apart: bool = False
                        and len(letter) == 1]
             called = glued and tokens.kinds[at] == t.LPAR
             double = called and len(letters) > 2 and any(map(str.__eq__, letters, letters[1:]))
+            alone = apart and _is_apart(tokens, begin, at, letters)
             if len(letters) > 3 or double or letters == ["o", "r"] or (
-                    "".join(word) in STOP_WORDS or (
-                        apart and _is_apart(tokens, begin, at, letters))):
+                    "".join(word) in STOP_WORDS or alone):
                 span = tokens.starts[begin], tokens.ends[at - 1]
                 if reading.origin is not None:
                     span = reading.origin.span(*span)
@@ -46,7 +46,7 @@ def unknown_word(reading: Reading, names: ProblemNames, apart: bool = False
                 if whole.lower() in OTHER_SYSTEMS:    # cuberoot, whose end is a function
                     span, spelled = (span[0], span[0] + len(whole)), whole
                 return error("E0711", f"`{spelled}` is not known here", span,
-                             help=_meant(spelled, tokens.words[begin:at]))
+                             help=_meant(spelled, tokens.words[begin:at], alone))
             begin = at
     return None
 
@@ -60,8 +60,8 @@ def _is_apart(tokens: AnswerTokens, begin: int, end: int, letters: list[str]) ->
     return tokens.kinds[end] == t.END or tokens.starts[end] > tokens.ends[end - 1]
 
 
-def _meant(spelled: str, words: list[str]) -> str:
-    """Return advice for a word that is not known."""
+def _meant(spelled: str, words: list[str], alone: bool) -> str:
+    """Return advice for a word that is not known. alone: it is no product of letters."""
     word = spelled.lower()
     if word in STOP_WORDS or word == "or":
         return "give one formula"
@@ -72,6 +72,8 @@ def _meant(spelled: str, words: list[str]) -> str:
     near = nearest(word)
     if near:
         return f"did you mean `{near}`?"
+    if alone:
+        return "give the formula without words"
     if len(words) < 5 and "e" not in words:
         return f"write {'*'.join(words)} for a product"
     return "put one letter in place of the word"
