@@ -63,6 +63,24 @@ def print_parts(shown: Iterable[Any], stream: TextIO, width: int, color: bool) -
     stream.write("".join([_bare(line) + "\n" for line in buffer.getvalue().splitlines()]))
 
 
+def ruled(columns: Sequence[tuple[str, int]], rows: Iterable[Sequence[str]], width: int) -> str:
+    """Return a table with all lines drawn. columns: titles and widths, the last one of numbers."""
+    from io import StringIO
+
+    from rich.console import Console
+    from rich.table import Column, Table
+
+    table = Table(*[
+        Column(title, justify="right" if k == len(columns) - 1 else "left", width=room)
+        for k, (title, room) in enumerate(columns)], width=width, show_lines=True)
+    for row in rows:
+        table.add_row(*row)
+    buffer = StringIO()
+    Console(file=buffer, width=max(width, 80), force_terminal=False, color_system=None,
+            highlight=False, emoji=False, markup=False, legacy_windows=False).print(table)
+    return buffer.getvalue()
+
+
 def _bare(line: str) -> str:
     """Return the line without blanks at its end, in front of where a colour ends, too."""
     kept = line.rstrip()

@@ -21,10 +21,15 @@ HOMES = {
         TensorArray py_function numpy_function""",
     "own": """linspace range slice strided_slice norm linalg.norm linalg.normalize linalg.svd
         math.top_k nn.top_k unique math.polyval is_tensor random.set_seed""",
-    "running": """device name_scope control_dependencies init_scope executing_eagerly
-        debugging.enable_check_numerics debugging.disable_check_numerics Module
+    "running": """device control_dependencies init_scope executing_eagerly
+        debugging.enable_check_numerics debugging.disable_check_numerics
         config.run_functions_eagerly config.list_physical_devices config.functions_run_eagerly
         test.compute_gradient errors print""",
+    "scopes": "name_scope",
+    "modules": "Module",
+    "data": """data.Dataset data.AUTOTUNE data.INFINITE_CARDINALITY data.UNKNOWN_CARDINALITY
+        TensorSpec""",
+    "draws": """random.Generator random.get_global_generator random.set_global_generator""",
     "nest": "nest.flatten nest.map_structure nest.assert_same_structure nest.pack_sequence_as"
             " nest.is_nested",
 }

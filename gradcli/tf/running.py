@@ -8,7 +8,7 @@ from contextlib import nullcontext
 
 from gradcli.base.errors import GradcliError
 from gradcli.base.lazy import np
-from gradcli.engine.record import checking, module
+from gradcli.engine.record import checking
 from gradcli.tf.tape import GradientTape
 from gradcli.tf.tensor import Variable, convert_to_tensor
 
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
-Module = module.Module
 enable_check_numerics = checking.enable_check_numerics
 disable_check_numerics = checking.disable_check_numerics
 
@@ -25,11 +24,6 @@ disable_check_numerics = checking.disable_check_numerics
 def device(device_name: Any) -> Any:
     """Return a context that changes nothing: there is one device."""
     return nullcontext(device_name)
-
-
-def name_scope(name: str) -> Any:
-    """Return a context that changes nothing: values have the names of the program."""
-    return nullcontext(name)
 
 
 def control_dependencies(control_inputs: Any) -> Any:

@@ -14,6 +14,7 @@ from gradcli.engine.record import variable as variables
 from gradcli.ops.kinds import NAMES
 from gradcli.ops.values import dtype_of, shape_of
 from gradcli.tf.dtypes import DType, TensorShape, as_dtype, plain_shape
+from gradcli.tf.scopes import prefix
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -68,10 +69,7 @@ class Manners:
     def numpy(self) -> Any:
         """Return the value as NumPy's, off the tape; texts as bytes."""
         operators._left_as("numpy", self)  # type: ignore[arg-type]
-        value = self.value
-        if isinstance(value, str):
-            return value.encode()
-        return np.array(value)[()]
+        return np.array(_bytes(self.value))[()]
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
         operators._left_as("numpy", self)  # type: ignore[arg-type]
@@ -121,13 +119,20 @@ class Manners:
 
     def _shown(self) -> str:
         """Return the value as the printed form of tensors has it behind `numpy=`."""
-        value = self.value
-        if isinstance(value, str):
-            return repr(value.encode())
+        value = _bytes(self.value)
         if shape_of(value) == ():
             return repr(np.asarray(value).item())
         text = repr(np.asarray(value))
         return f"\n{text}" if "\n" in text else text
+
+
+def _bytes(value: Any) -> Any:
+    """Return a value with bytes in place of texts, as TensorFlow has them."""
+    found = np.asarray(value)
+    if found.dtype.kind != "U":
+        return value
+    return np.array([*map(str.encode, found.ravel().tolist()), b""], dtype=object)[:-1].reshape(
+        found.shape)
 
 
 class Tensor(Manners, engine.Tensor):
@@ -142,8 +147,7 @@ class Tensor(Manners, engine.Tensor):
         return format(np.asarray(self.value)[()], form)
 
     def __str__(self) -> str:
-        text = repr(self.value.encode()) if isinstance(self.value, str) else str(
-            np.asarray(self.value)[()])
+        text = str(np.asarray(_bytes(self.value))[()])
         text = f"\n{text}" if "\n" in text else text
         return f"tf.Tensor({text}, shape={self.shape}, dtype={self.dtype.name})"
 
@@ -180,7 +184,7 @@ class Variable(Manners, variables.Variable):
         value = initial_value() if callable(initial_value) else initial_value
         value = convert_to_tensor(value, dtype)
         super().__init__(value, True if trainable is None else trainable, None,
-                         f"{name or 'Variable'}:0")
+                         f"{prefix()}{name or 'Variable'}:0")
 
     __format__ = object.__format__  # type: ignore[assignment]
 

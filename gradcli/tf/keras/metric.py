@@ -8,6 +8,7 @@ import gradcli.tf as tf
 from gradcli.tf.keras.initializer import get as initializer_of
 from gradcli.tf.keras.loss import FUNCTIONS as LOSSES
 from gradcli.tf.keras.loss import ROWS, log_cosh, one_rank, paired
+from gradcli.tf.keras.loss import cosine_similarity as cosine_loss
 from gradcli.tf.keras.variables import Variable, auto_name, name_scope, snake_case
 
 TYPE_CHECKING = False
@@ -195,6 +196,11 @@ def top_k_categorical_accuracy(y_true: Any, y_pred: Any, k: int = 5) -> Any:
         tf.argmax(tf.convert_to_tensor(y_true), -1), y_pred, k)
 
 
+def cosine_similarity(y_true: Any, y_pred: Any, axis: int = -1) -> Any:
+    """Return the cosine of the angle between vectors."""
+    return -cosine_loss(y_true, y_pred, axis)
+
+
 # ---- classes -------------------------------------------------------------------------------------
 
 
@@ -249,6 +255,7 @@ CLASSES: dict[str, type[Metric]] = {
        for name, function in FUNCTIONS.items()},
     **{name: _class(name, function) for name, (function, _) in ROWS.items()
        if name not in ("Huber", "LogCosh")},
+    "CosineSimilarity": _class("CosineSimilarity", cosine_similarity),
     "LogCoshError": _class("LogCoshError", log_cosh, "logcosh")}
 globals().update({name: made for name, made in CLASSES.items() if name not in globals()})
 FUNCTIONS.update(LOSSES)

@@ -13,7 +13,7 @@ _LOSSES = """MeanSquaredError MeanAbsoluteError MeanAbsolutePercentageError
 # Names by the module that has them, and by their group.
 _GROUPS = {
     ("weighted_layers", "layers"): """Dense Conv1D Conv2D BatchNormalization LayerNormalization
-        Embedding LSTM""",
+        Embedding LSTM LSTMCell""",
     ("simple_layers", "layers"): """InputLayer MaxPooling2D MaxPool2D AveragePooling2D AvgPool2D
         GlobalAveragePooling2D GlobalAvgPool2D GlobalAveragePooling1D GlobalMaxPooling2D
         GlobalMaxPool2D GlobalMaxPooling1D Dropout GaussianNoise Activation Lambda Flatten

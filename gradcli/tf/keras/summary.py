@@ -7,6 +7,7 @@ import shutil
 
 from gradcli.base.lazy import np
 from gradcli.engine.record import tensor as engine
+from gradcli.render.terminal import ruled
 from gradcli.tf.dtypes import SIZES, as_dtype
 
 TYPE_CHECKING = False
@@ -19,28 +20,18 @@ PLACES = (0.45, 0.8, 1.0)      # where columns end
 
 def summary(model: Any, line_length: int | None, print_fn: Any) -> None:
     """Print the layers of a model, their shapes and numbers of variables, as Keras does."""
-    from rich.console import Console
-    from rich.table import Column, Table
-
     length = line_length or min(88, shutil.get_terminal_size().columns - 4)
     ends = [0, *[int(place * length) for place in PLACES]]
-    table = Table(*[
-        Column(title, justify="right" if title == "Param #" else "left", width=b - a)
-        for title, a, b in zip(TITLES, ends[:-1], ends[1:], strict=True)
-    ], width=length, show_lines=True)
-    for layer in model.layers:
-        table.add_row(f"{layer.name} ({getattr(layer, 'title', type(layer).__name__)})",
-                      _shape(layer), _count(layer))
-    console = Console(highlight=False, markup=False)
-    with console.capture() as captured:
-        console.print(f'Model: "{model.name}"')
-        console.print(table)
-        for title, variables in _totals(model):
-            console.print(f" {title} params: {_size(variables)}")
+    rows = [(f"{layer.name} ({getattr(layer, 'title', type(layer).__name__)})", _shape(layer),
+             _count(layer)) for layer in model.layers]
+    table = ruled([(title, b - a) for title, a, b in zip(
+        TITLES, ends[:-1], ends[1:], strict=True)], rows, length)
+    text = "".join([f'Model: "{model.name}"\n', table, *[
+        f" {title} params: {_size(variables)}\n" for title, variables in _totals(model)]])
     if print_fn is None:
-        builtins.print(captured.get(), end="")
+        builtins.print(text, end="")
     else:
-        print_fn(captured.get())
+        print_fn(text)
 
 
 def _shape(layer: Any) -> str:

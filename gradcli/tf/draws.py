@@ -1,0 +1,74 @@
+"""Generators of random numbers with a state of their own."""
+
+from __future__ import annotations
+
+from gradcli.tf.own import drawn, next_seed
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+class Generator:
+    """Random numbers that a seed repeats, as tf.random.Generator. They are not TensorFlow's."""
+
+    def __init__(self, seed: int) -> None:
+        self._seed = seed
+        self._count = 0
+
+    @classmethod
+    def from_seed(cls, seed: Any, alg: Any = None) -> Generator:
+        """Return a generator of a seed."""
+        return cls(int(seed))
+
+    @classmethod
+    def from_non_deterministic_state(cls, alg: Any = None) -> Generator:
+        """Return a generator that no other run repeats."""
+        import secrets
+
+        return cls(secrets.randbits(31))
+
+    def _next(self) -> int:
+        self._count += 1
+        return (self._seed * 1_000_003 + self._count * 7_919) % 2**31
+
+    def normal(self, shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = "float32",
+               name: Any = None) -> Any:
+        """Return normally distributed numbers."""
+        return drawn("normal", shape, dtype, self._next(), mean=mean, stddev=stddev)
+
+    def truncated_normal(self, shape: Any, mean: Any = 0.0, stddev: Any = 1.0,
+                         dtype: Any = "float32", name: Any = None) -> Any:
+        """Return normally distributed numbers within two standard deviations."""
+        return drawn("truncated_normal", shape, dtype, self._next(), mean=mean, stddev=stddev)
+
+    def uniform(self, shape: Any, minval: Any = 0, maxval: Any = None, dtype: Any = "float32",
+                name: Any = None) -> Any:
+        """Return uniformly distributed numbers."""
+        return drawn("uniform", shape, dtype, self._next(), minval=minval,
+                     maxval=1.0 if maxval is None else maxval)
+
+    def reset_from_seed(self, seed: Any) -> None:
+        """Begin anew with a seed."""
+        self._seed, self._count = int(seed), 0
+
+    def split(self, count: int = 1) -> list[Generator]:
+        """Return other generators."""
+        return [Generator(self._next()) for _ in range(count)]
+
+
+_shared: Generator | None = None
+
+
+def get_global_generator() -> Generator:
+    """Return the generator of the run."""
+    global _shared
+    if _shared is None:
+        _shared = Generator(next_seed(None))
+    return _shared
+
+
+def set_global_generator(generator: Generator) -> None:
+    """Make a generator that of the run."""
+    global _shared
+    _shared = generator
