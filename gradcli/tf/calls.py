@@ -7,8 +7,10 @@ import builtins
 import re
 from functools import cache
 
+from gradcli.base.errors import error
 from gradcli.engine.record import tensor as engine
 from gradcli.ops.kinds import PUBLIC
+from gradcli.ops.values import is_float, is_integer
 from gradcli.tf.dtypes import plain
 from gradcli.tf.own import HERE
 from gradcli.tf.tensor import (
@@ -122,9 +124,19 @@ def lifted(op: Op) -> Callable[..., Any]:
                 break
         if options:
             options = {key: plain(value) for key, value in options.items()}
-        return answered(op(*given, **options))
+        found = answered(op(*given, **options))
+        if type(found) is Tensor and given and op.role(0) == "data" and (
+                is_float(found.value) and all(map(whole, given))):
+            raise error("E0302", f"`{op.name}` takes no {given[0].dtype.name}",
+                        help="make it a float: tf.cast(x, tf.float32)")
+        return found
 
     return call
+
+
+def whole(x: Any) -> bool:
+    """Return whether it is a tensor of whole numbers."""
+    return type(x) is Tensor and is_integer(x.value)
 
 
 def answered(found: Any) -> Any:

@@ -30,6 +30,14 @@ HOMES = {
     "data": """data.Dataset data.AUTOTUNE data.INFINITE_CARDINALITY data.UNKNOWN_CARDINALITY
         TensorSpec""",
     "draws": """random.Generator random.get_global_generator random.set_global_generator""",
+    "asserting": """debugging.Assert Assert assert_equal=assert_equal assert_less=assert_less
+        assert_greater=assert_greater assert_rank=assert_rank debugging.is_numeric_tensor
+        debugging.assert_equal debugging.assert_none_equal debugging.assert_less
+        debugging.assert_less_equal debugging.assert_greater debugging.assert_greater_equal
+        debugging.assert_positive debugging.assert_non_negative debugging.assert_negative
+        debugging.assert_non_positive debugging.assert_near debugging.assert_all_finite
+        debugging.assert_rank debugging.assert_scalar debugging.assert_type
+        debugging.assert_shapes""",
     "nest": "nest.flatten nest.map_structure nest.assert_same_structure nest.pack_sequence_as"
             " nest.is_nested",
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import namedtuple
 from itertools import count
 
+from gradcli.base.errors import error
 from gradcli.base.lazy import np
 from gradcli.engine.record import tensor as engine
 from gradcli.ops.kinds import PUBLIC
@@ -86,7 +87,8 @@ def linspace(start: Any, stop: Any, num: Any, name: Any = None, axis: int = 0) -
     """Return evenly spaced numbers, both ends among them."""
     if axis != 0:
         raise refused("tf.linspace", "axis")
-    start, stop = operands(PUBLIC["add"], (start, stop))
+    start, stop = [cast(x, "float64") if x.dtype.is_integer else x
+                   for x in operands(PUBLIC["add"], (start, stop))]
     return as_tensor(PUBLIC["linspace"](start, stop, plain(num)))
 
 
@@ -159,6 +161,9 @@ def norm(tensor: Any, ord: Any = "euclidean", axis: Any = None, keepdims: Any = 
          name: Any = None) -> Any:
     """Return a norm of vectors, or of matrices where `axis` names two axes or `ord` is "fro"."""
     x, keep, axis = convert_to_tensor(tensor), bool(keepdims), plain(axis)
+    if x.dtype.is_integer:
+        raise error("E0302", f"`norm` takes no {x.dtype.name}",
+                    help="make it a float: tf.cast(x, tf.float32)")
     pair = isinstance(axis, list) and len(axis) == 2
     if not (ord == "fro" or pair):
         return PUBLIC["norm"](x, ord=2.0 if ord == "euclidean" else ord, axis=axis, keepdims=keep)

@@ -6,11 +6,14 @@ their operands, so nothing else is told that a program speaks TensorFlow.
 
 from __future__ import annotations
 
+from sys import _getframe
+
 from gradcli.base.errors import error
 from gradcli.base.lazy import np
 from gradcli.engine.record import operators
 from gradcli.engine.record import tensor as engine
 from gradcli.engine.record import variable as variables
+from gradcli.engine.record.provenance import inside
 from gradcli.ops.kinds import NAMES
 from gradcli.ops.values import dtype_of, shape_of
 from gradcli.tf.dtypes import DType, TensorShape, as_dtype, plain_shape
@@ -23,6 +26,11 @@ if TYPE_CHECKING:
 
 # The types that Python's numbers have in TensorFlow.
 LITERALS = {"float64": "float32", "int64": "int32"}
+# The kinds of literals that a type holds.
+HOLDS = {"bool": "b", "int32": "biu", "int64": "biu", "float32": "biuf",
+         "float64": "biuf"}
+INT32, FLOAT32 = 2**31 - 1, 3.4028235677973366e38    # what rounds to the largest one
+HELD: Any = vars(engine.Tensor)["value"]
 CHANNELS_LAST = ("NWC", "NHWC", "NDHWC", "channels_last")
 # What Python code does to numbers: instructions that ask the second operand for its own way.
 OPERATORS = ("BINARY_OP", "COMPARE_OP")
@@ -101,6 +109,20 @@ class Manners:
         operators._left_as("numpy", self)  # type: ignore[arg-type]
         return int(self.value)
 
+    def __getitem__(self, key: Any) -> Any:
+        """Return a part. As in TensorFlow a list means what a tuple does, and an index is one
+        number: E0302 for others, which are tf.gather's.
+        """
+        parts = tuple(key) if isinstance(key, (list, tuple)) else (key,)
+        for part in parts:
+            many = np.ndim(part.value if isinstance(part, engine.Tensor) else part) if not (
+                isinstance(part, slice) or part is None or part is Ellipsis) else 0
+            if many and not dtype_of(engine.value_of(part) if isinstance(
+                    part, engine.Tensor) else np.asarray(part)) == "bool":
+                raise error("E0302", "an index is a number, a slice, tf.newaxis, ... or a mask",
+                            help="tf.gather(x, indices) takes several places")
+        return operators.Operators.__getitem__(self, parts)  # type: ignore[index]
+
     def __len__(self) -> int:
         if not self.shape:
             raise TypeError("Scalar tensor has no `len()`")
@@ -109,7 +131,7 @@ class Manners:
     def __iter__(self) -> Iterator[Any]:
         if not self.shape:
             raise TypeError("Cannot iterate over a scalar tensor.")
-        return (self[k] for k in range(self.shape[0]))  # type: ignore[index]
+        return (self[k] for k in range(self.shape[0]))
 
     def __getattr__(self, name: str) -> Any:
         if name == "name":
@@ -188,6 +210,19 @@ class Variable(Manners, variables.Variable):
 
     __format__ = object.__format__  # type: ignore[assignment]
 
+    @property
+    def value(self) -> Any:
+        """Return the method that reads the variable. To this package it is the value itself, as of
+        all tensors: the engine has a field where TensorFlow has a method.
+        """
+        if inside(_getframe(1).f_code.co_filename):
+            return HELD.__get__(self)
+        return self.read_value
+
+    @value.setter
+    def value(self, new: Any) -> None:
+        HELD.__set__(self, new)
+
     def __repr__(self) -> str:
         return (f"<tf.Variable '{self.name}' shape={self.shape} dtype={self.dtype.name},"
                 f" numpy={self._shown()}>")
@@ -223,7 +258,9 @@ class Variable(Manners, variables.Variable):
 
 
 def _variable(value: Any, trainable: bool, name: str) -> Variable:
-    return Variable(Tensor(value, None), trainable, name=name.removesuffix(":0"))
+    made = Variable(Tensor(value, None), trainable)
+    made.name = name
+    return made
 
 
 class Reference:
@@ -279,11 +316,11 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Cons
     if isinstance(value, engine.Tensor):
         return convert_to_tensor(value, dtype)
     kind = None if dtype is None else as_dtype(dtype).name
-    if kind is None and not hasattr(value, "dtype"):
-        own = _array(value).dtype.name
-        kind = LITERALS.get(own)
-    if isinstance(value, (list, tuple)):
-        value = _array(value)
+    if not hasattr(value, "dtype"):
+        given = _array(value)
+        kind = _literal(given) if kind is None else kind
+        _check_literal(value, given, kind)
+        value = given if isinstance(value, (list, tuple)) else value
     made = as_tensor(variables.constant(value, kind))
     if shape is None:
         return made
@@ -294,6 +331,27 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Cons
         raise TypeError(f"Eager execution of tf.constant with unsupported shape. Tensor {value} has"
                         f" {made.size} elements, but got `shape` {TensorShape(lengths)}.")
     return as_tensor(variables.constant(np.broadcast_to(made.value, lengths), made.dtype.name))
+
+
+def _literal(given: Any) -> str | None:
+    """Return the type of Python's numbers: int64 where int32 does not hold them."""
+    if given.dtype.name == "int64" and given.size and np.abs(given).max() > INT32:
+        return "int64"
+    return LITERALS.get(given.dtype.name)
+
+
+def _check_literal(value: Any, given: Any, kind: str | None) -> None:
+    """Raise E0302 for numbers that are none of the type, E0404 for those that are too large."""
+    if kind is None:
+        return
+    held = HOLDS.get(kind, "biufcUSO")
+    if given.dtype.kind not in held:
+        raise error("E0302", f"cannot convert {value!r:.40} to a tensor of dtype {kind}",
+                    help="cast it: tf.cast(..., tf.float32)")
+    if kind == "float32" and given.dtype.kind == "f" and (
+            np.isfinite(given) & (np.abs(given) > FLOAT32)).any():
+        raise error("E0404", f"{value!r:.40} is out of range for float32", help="give a dtype:"
+                    " tf.constant(..., tf.float64)")
 
 
 def _array(value: Any) -> Any:
@@ -416,17 +474,34 @@ def _off_tape(value: Any) -> Any:
 def _is_operator() -> bool:
     """Return whether Python's `*` asks NumPy, not `np.multiply(...)`."""
     import dis
-    from sys import _getframe
 
     frame = _getframe(2)
     code = frame.f_code.co_code[frame.f_lasti]
     return dis.opname[code] in OPERATORS
 
 
-operators.slow(Manners)
-for _name, _method in (("truediv", lambda self, other: quotient(self, other)),
-                       ("rtruediv", lambda self, other: quotient(other, self)),
-                       ("matmul", lambda self, other: product(self, other)),
-                       ("rmatmul", lambda self, other: product(other, self))):
-    setattr(Manners, f"__{_name}__", _method)
+def _signs() -> None:
+    """Give tensors the signs of Python: what stands beside a tensor is converted to its type."""
+    def signed(op: Any) -> tuple[Any, Any]:
+        def left(self: Any, other: Any) -> Any:
+            return op(self, other) if type(other) is Tensor else op(*operands(op, (self, other)))
+
+        return left, lambda self, other: op(*operands(op, (other, self)))
+
+    for name, op in operators.ARITHMETIC.items():
+        left, right = signed(op)
+        setattr(Manners, f"__{name}__", left)
+        setattr(Manners, f"__r{name}__", right)
+    for name, op in operators.COMPARISONS.items():
+        setattr(Manners, f"__{name}__", signed(op)[0])
+    for name, made in (("truediv", quotient), ("matmul", product)):
+        setattr(Manners, f"__{name}__", lambda self, other, made=made: made(self, other))
+        setattr(Manners, f"__r{name}__", lambda self, other, made=made: made(other, self))
+    for name, answer in (("eq", False), ("ne", True)):
+        compared = getattr(Manners, f"__{name}__")
+        setattr(Manners, f"__{name}__", lambda self, other, compared=compared, answer=answer:
+                answer if other is None else compared(self, other))
+
+
+_signs()
 engine.KINDS.add(Tensor)

@@ -194,7 +194,8 @@ class Variable(Tensor):
 
     def __copy__(self) -> Variable:
         """Return another variable of the same value; one identity would share the gradient."""
-        made = Variable(self.value, self.trainable, self.dtype, self.name)
+        make, given = self.__reduce__()
+        made: Variable = make(*given)
         trace = records.current().trace
         if trace is not None and made.id is not None:
             trace.copied(made.id, self.id)
