@@ -42,7 +42,7 @@ def operands_at(entry: Entry, index: Index, every: bool = False) -> list[tuple[i
         if 0 in own:
             continue
         if not own:
-            found.append((k, value, ()))
+            found.append((k, plain_number(value), ()))
         elif op.elementwise:
             at = fitting(index, shape, own)
             found.append((k, plain_number(value[at]), at))
@@ -142,7 +142,9 @@ def element(value: Any, index: Index) -> Any:
 
 
 def plain_number(value: Any) -> Any:
-    """Convert a real NumPy number to a Python number."""
+    """Convert a real NumPy number to a Python number, one of 32 bits to the shortest that is it."""
+    if getattr(value, "dtype", None) == "float32":
+        return float(str(value[()]))
     return value.item() if hasattr(value, "item") and value.dtype.kind != "c" else value
 
 

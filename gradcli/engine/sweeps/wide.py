@@ -386,7 +386,8 @@ def exact(entries: Sequence[Entry], seeds: Mapping[int, Any], source: int | None
             if source is None or not all(np.isfinite(v).all() for v in values.values()):
                 return values, None if source is None else math.nan
             found = adjoints(entries, seeds, [source]).get(source)
-            return values, math.nan if found is None else _sure(found.value)
+            return values, math.nan if found is None else np.where(
+                np.isnan(found.error.mantissa), math.nan, _sure(found.value))
     except UNABLE:
         return {}, math.nan
 

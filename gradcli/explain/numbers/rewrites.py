@@ -230,20 +230,22 @@ def in_logarithms(trail: Trail, words: Wording, entry: Entry, sizes: bool = Fals
     """
     name, parts = entry[OP].name, words.operands(entry)
     text = words.of(entry) or ""
-    if text.startswith(("softmax(", "prod(")) and tight(text) == text:
+    head, _, rest = text.partition("(")
+    called = head.rpartition(".")[2]
+    if called in ("softmax", "prod") and tight(text) == text:
         log = _leads_to(trail, entry, "log")
         last = trail.by_out.get(log[IDS][0] or 0) if log is not None else None
         whole = last is not None and last[PLACE] == entry[PLACE]
-        if log is not None and text.startswith("softmax("):
+        if log is not None and called == "softmax":
             part = _part(words, last)
             made = trail.by_out.get(last[IDS][0] or 0) if last is not None else None
             if part and made is not None and made[PLACE] == entry[PLACE]:
-                return f"log_{text}{part}", log
-            return f"log_{text}", log if whole else None
+                return f"log_softmax({rest}{part}", log
+            return f"log_softmax({rest}", log if whole else None
         if whole and np.all(np.greater(entry[VALUES][0], 0.0)):
-            first, *rest = arguments(text[len("prod("):-1])
+            first, *others = arguments(rest[:-1])
             first = f"abs({first})" if sizes else first
-            return f"sum({', '.join([f'log({first})', *rest])})", log
+            return f"sum({', '.join([f'log({first})', *others])})", log
     if not parts:
         return None
     argument = parts[0]

@@ -193,7 +193,7 @@ def tight(text: str) -> str:
         for k, letter in enumerate(text):
             depth += (letter in "([") - (letter in ")]")
             # A bracket that closes before the end, or a sign outside of all.
-            if depth == 0 and k < len(text) - 1 and not (letter.isalnum() or letter == "_"):
+            if depth == 0 and k < len(text) - 1 and not (letter.isalnum() or letter in "_."):
                 return f"({text})"
         return text
     return f"({text})"

@@ -86,24 +86,23 @@ class PythonText(Source):
         return None if span is None else (
             self._file(span[0])[0].path, *self.position(span[0]), *self.position(span[1]))
 
-    def placed(self, entry: Entry, alone: bool) -> Entry:
-        """Return an entry with an instruction in place of a location: what it is, of a call the
-        operation that it calls, and the span. alone: no other operation has the location.
+    def instruction(self, place: Any, entries: Sequence[Entry]) -> Any:
+        """Return what stands at a location in the form of a file's instruction: what it is, of a
+        call the operation that it calls, and the span. entries: all that have the location.
         """
-        place = entry[PLACE]
-        at = self.texts.located(place)
-        span = self.span(at)
+        span = self.span(self.texts.located(place))
         if span is None:
-            return (*entry[:PLACE], None, *entry[PLACE + 1:])
+            return None
         node: Any = self.texts.around(place)[-1:]
-        exact = bool(node) and python_text.range_of(node[0]) == bytes_of(place)
-        kind = c.UNARY
-        if exact and isinstance(node[0], ast.BinOp):
-            kind = c.BINARY
-        elif exact and isinstance(node[0], ast.Call) and len(node[0].args) == len(entry[IDS]):
-            kind = c.CALL
-        called = entry[OP].name if kind == c.CALL and alone else None
-        return (*entry[:PLACE], (kind, called, *span), *entry[PLACE + 1:])
+        if not node or python_text.range_of(node[0]) != bytes_of(place):
+            return c.UNARY, None, *span
+        if isinstance(node[0], ast.BinOp):
+            return c.BINARY, None, *span
+        if isinstance(node[0], ast.Call) and any(
+                len(node[0].args) == len(entry[IDS]) for entry in entries):
+            names = {entry[OP].name for entry in entries}
+            return c.CALL, names.pop() if len(names) == 1 else None, *span
+        return c.UNARY, None, *span
 
 
 def filled(entries: Sequence[Entry], known: Iterable[Tensor]
@@ -147,11 +146,14 @@ class TapeRun:
                  derived: Mapping[int, tuple[int, int]], namings: Iterable[Naming],
                  requests: Iterable[Sequence[Any]], text: PythonText) -> None:
         whole, values = filled(entries, known)
-        at: dict[Any, set[str]] = {}
+        at: dict[Any, list[Entry]] = {}
         for entry in whole:
-            at.setdefault(entry[PLACE], set()).add(entry[OP].name)
+            if entry[PLACE] is not None:
+                at.setdefault(entry[PLACE], []).append(entry)
+        places = {place: text.instruction(place, some) for place, some in at.items()}
         self.record = Record()
-        self.record.entries.extend([text.placed(e, len(at[e[PLACE]]) == 1) for e in whole])
+        self.record.entries.extend([
+            (*e[:PLACE], places.get(e[PLACE]), *e[PLACE + 1:]) for e in whole])
         self.record.entries.scalar = False
         self.record.derived = dict(derived)
         self.codes = {e[OUT]: e[PLACE][0] for e in entries if e[PLACE] is not None}

@@ -153,9 +153,13 @@ class TapeTrials(Trials):
         """Return the values of the expressions in the function of entry number k, up to it."""
         if not self._written:
             self._written = [self._texts_of(entry) for entry in self._run.record.history()]
-        scope = self._written[k][0]
+        scope, out = self._written[k][0], self._run.record.entries[k][OUT]
         found: dict[str, Any] = {
             name: value for name, value in self._names.items() if type(value) in (int, float)}
+        for name, bindings in self._run.bindings.items():
+            ids = [b.value.id for b in bindings if b.value.id in made and b.value.id < out]
+            if ids:
+                found[name] = made[max(ids)]
         for one, parts in self._written[max(0, k - NEIGHBOURS):k + 1]:
             if one is scope:
                 found.update([(text, value if i is None else made[i])
