@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import json
+import math
 import re
 from typing import Any
 
@@ -17,6 +19,9 @@ from gradcli.explain.frameworks import FRAMEWORKS, ONLY_PYTORCH, WORDS, in_words
 from gradcli.explain.missing.causes import CAUSES
 from gradcli.render import FORMATS
 
+# What TensorFlow, PyTorch and JAX answered to the programs that are the keys, and the slopes of
+# formulas at a point; the version is beside them.
+RECORDED = json.loads((ROOT / "tests/data/frameworks.json").read_text(encoding="utf-8"))
 CAST = "samples/none/path-dtype-cast.txt"
 
 
@@ -40,6 +45,31 @@ def test_each_framework_is_spoken_of_in_its_own_names(code: str) -> None:
     for (_, fix), own in zip(WORDS[code], ("tf", "torch", "j"), strict=True):
         for module in re.findall(r"`\W*(tf|torch|jnp|jax)\.", fix):
             assert module.startswith(own)
+
+
+@pytest.mark.parametrize("framework", FRAMEWORKS)
+def test_messages_are_those_that_the_framework_gave(framework: str) -> None:
+    """Quoted as `NameError "text"`, with dots for what differs from case to case."""
+    given = list(RECORDED[framework]["errors"].values())
+    cells = [words[list(FRAMEWORKS).index(framework)] for words in WORDS.values()]
+    told = " ".join([text for row in cells for text in row] + [
+        text for row in ONLY_PYTORCH for text in row if framework == "pytorch"])
+    quoted = re.findall(r'(\w+Error)?(?: |[^"`]* raises )"([^"]{9,})"', told)
+    assert quoted
+    for name, text in quoted:
+        pattern = f"{name or '.*'}: .*" + ".*".join(map(re.escape, text.split("...")))
+        assert any(re.match(pattern, message) for message in given), (name, text)
+    named = set(re.findall(r"`(\w+Error)`", told))
+    assert named <= {message.split(":")[0] for message in given}
+
+
+@pytest.mark.parametrize("framework", FRAMEWORKS)
+def test_what_to_write_has_a_gradient_there(framework: str) -> None:
+    """At the point where the catalogue's example has none, as the framework answered."""
+    fixes = [words[list(FRAMEWORKS).index(framework)][1] for words in WORDS.values()]
+    for formula, (_, gradient) in RECORDED[framework]["gradients"].items():
+        assert any(f"`{formula}`" in fix for fix in fixes), formula
+        assert math.isfinite(gradient)
 
 
 def test_the_page_is_what_the_words_say(golden: Any) -> None:
