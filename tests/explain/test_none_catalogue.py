@@ -271,7 +271,7 @@ def test_the_catalogue_has_all_codes_that_the_package_says() -> None:
     known = {*ROWS, *catalogue.NAN, *catalogue.ZERO, *catalogue.NOTES}
     said = set()
     for path in (ROOT / "gradcli").rglob("*.py"):
-        if path.name != "catalogue.py":
+        if path.name not in ("catalogue.py", "frameworks.py"):
             text = re.sub(r'\bCause\("[a-z-]+"', "", path.read_text(encoding="utf-8"))
             said |= set(re.findall(
                 r'"((?:source|path|target|tape|nan|zero|forward|derivative)-[a-z-]+)"', text))
