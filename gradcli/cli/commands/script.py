@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import redirect_stderr, redirect_stdout
+
 from gradcli.cli.commands.output import Destination
 from gradcli.cli.environment import OK, WRONG
 from gradcli.render.layouts import scripts
@@ -36,7 +38,8 @@ def why(options: WhyOptions, environment: Environment) -> int:
 
 
 def _run(options: WhyOptions, environment: Environment) -> script.Run:
-    made = script.run(options.file or "", options.arguments, options.real)
+    with redirect_stdout(environment.stdout), redirect_stderr(environment.stderr):
+        made = script.run(options.file or "", options.arguments, options.real)
     environment.stdout.flush()
     if made.problem is not None:
         environment.tell(script.told(made.problem))
