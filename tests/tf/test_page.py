@@ -6,9 +6,11 @@ from __future__ import annotations
 
 import doctest
 import re
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pytest
 from folders import ROOT
 from test_tensors import DIFFERENT, HEAD, RECORDED, shown
 
@@ -26,18 +28,14 @@ def test_session() -> None:
     assert runner.summarize(verbose=False) == (0, 6)
 
 
-def test_messages_of_the_session() -> None:
-    for call, message in (
-            (lambda: tf.image.resize, "gradcli has no `tf.image.resize`, which TensorFlow has"),
-            (lambda: tf.linalg.svd([[1.0]], full_matrices=True),
-             "`tf.linalg.svd` has no option `full_matrices` in gradcli")):
-        try:
-            call()
-        except (AttributeError, GradcliError) as problem:
-            assert message in str(problem)
-            assert message in PAGE
-        else:
-            raise AssertionError(message)
+@pytest.mark.parametrize(("call", "message"), [
+    (lambda: tf.image.resize, "gradcli has no `tf.image.resize`, which TensorFlow has"),
+    (lambda: tf.linalg.svd([[1.0]], full_matrices=True),
+     "`tf.linalg.svd` has no option `full_matrices` in gradcli")], ids=["name", "option"])
+def test_messages_of_the_session(call: Callable[[], Any], message: str) -> None:
+    assert message in PAGE
+    with pytest.raises((AttributeError, GradcliError), match=re.escape(message)):
+        call()
 
 
 def test_all_differences_are_on_the_page() -> None:
