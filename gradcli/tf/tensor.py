@@ -505,3 +505,5 @@ def _signs() -> None:
 
 _signs()
 engine.KINDS.add(Tensor)
+# A program that prints the kind of what it has sees TensorFlow's.
+Tensor.__name__, Variable.__name__ = "EagerTensor", "ResourceVariable"

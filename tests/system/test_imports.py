@@ -47,7 +47,7 @@ OWNERS = {
     "matplotlib": ("gradcli/render/pictures/",),
     "pint": ("gradcli/homework/checking/units.py",),
     "plotille": ("gradcli/render/pictures/",),
-    "rich": ("gradcli/render/", "gradcli/cli/", "gradcli/tf/keras/summary.py"),
+    "rich": ("gradcli/render/", "gradcli/cli/"),
     "scipy": ("gradcli/base/lazy.py",),
     "typer": ("gradcli/cli/",),
     "openpyxl": ("gradcli/homework/handed_in/records.py",),
