@@ -321,6 +321,8 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Cons
         kind = _literal(given) if kind is None else kind
         _check_literal(value, given, kind)
         value = given if isinstance(value, (list, tuple)) else value
+    elif hasattr(value, "__tf_tensor__"):       # TensorFlow's protocol of what can be a tensor
+        return value.__tf_tensor__(dtype, name)
     made = as_tensor(variables.constant(value, kind))
     if shape is None:
         return made

@@ -14,7 +14,13 @@ from gradcli.tf.keras.initializer import get as initializer_of
 from gradcli.tf.keras.metric import Metric
 from gradcli.tf.keras.regularizer import get as regularizer_of
 from gradcli.tf.keras.symbolic import KerasTensor, is_symbolic, recorded
-from gradcli.tf.keras.variables import KerasDType, Variable, auto_name, name_scope
+from gradcli.tf.keras.variables import (
+    KerasDType,
+    SeedGenerator,
+    Variable,
+    auto_name,
+    name_scope,
+)
 from gradcli.tf.tensor import refused
 
 TYPE_CHECKING = False
@@ -168,14 +174,17 @@ class Layer:
     @property
     def weights(self) -> list[Any]:
         """Return the variables: its own, those that training changes first, then its layers'."""
-        own = self._owned(Variable)
-        return once([*[v for v in own if v.trainable], *[v for v in own if not v.trainable],
-                     *[v for layer in self._layers for v in layer.weights]])
+        return once([*self._own, *[v for layer in self._layers for v in layer.weights]])
+
+    @property
+    def _own(self) -> list[Any]:
+        return sorted(self._owned(Variable), key=lambda v: not v.trainable)
 
     @property
     def variables(self) -> list[Any]:
-        """Return the variables."""
-        return self.weights
+        """Return the weights, and the states of what draws random numbers."""
+        return once([*self._own, *[seeds.state for seeds in self._owned(SeedGenerator)],
+                     *[v for layer in self._layers for v in layer.variables]])
 
     @property
     def trainable_weights(self) -> list[Any]:
@@ -186,10 +195,13 @@ class Layer:
 
     @property
     def non_trainable_weights(self) -> list[Any]:
-        """Return the variables that training does not change."""
+        """Return the weights that training does not change."""
         return [v for v in self.weights if not (v.trainable and self.trainable)]
 
-    non_trainable_variables = non_trainable_weights
+    @property
+    def non_trainable_variables(self) -> list[Any]:
+        """Return the variables that training does not change."""
+        return [v for v in self.variables if not (v.trainable and self.trainable)]
 
     @property
     def trainable(self) -> bool:

@@ -27,6 +27,7 @@ _GROUPS = {
     ("symbolic", ""): "Input KerasTensor",
     ("symbolic", "layers"): "Input",
     ("variables", ""): "Variable name_scope",
+    ("variables", "random"): "SeedGenerator",
     ("variables", "backend"): "clear_session",
     ("variables", "utils"): "clear_session",
     ("utilities", "utils"): "to_categorical set_random_seed",

@@ -26,20 +26,21 @@ COMMON = ("weight_decay", "clipnorm", "clipvalue", "global_clipnorm", "use_ema",
 class Optimizer:
     """Gradient steps, as keras.optimizers.Optimizer: `update_step` of a subclass takes one.
 
-    slots: the names of what is kept for each variable, with their first values. defaults: the
-    options of a subclass, in order.
+    slots: the names of what is kept for each variable, with their first values, in groups that are
+    made one after the other. defaults: the options of a subclass, in order.
     """
 
-    slots: ClassVar[dict[str, Any]] = {}
+    slots: ClassVar[tuple[dict[str, Any], ...]] = ()
     defaults: ClassVar[dict[str, Any]] = {}
     rate: ClassVar[float] = 0.001
 
     def __init__(self, learning_rate: Any = None, *args: Any, **options: Any) -> None:
         named = dict(zip((*self.defaults, *COMMON), args, strict=False))
-        given: dict[str, Any] = {**dict.fromkeys(COMMON), **self.defaults, **named, **options}
+        given: dict[str, Any] = {**dict.fromkeys(COMMON), **self.defaults, **named}
         unknown = {key: value for key, value in options.items() if key not in given}
         if unknown:
             raise ValueError(f"Argument(s) not recognized: {unknown}")
+        given.update(options)
         for option in MISSING:
             if given.pop(option):
                 raise refused(f"tf.keras.optimizers.{type(self).__name__}", option)
@@ -97,10 +98,13 @@ class Optimizer:
         """Make what is kept for each variable."""
         self.built = True
         with name_scope(self.name, self):
-            for variable in variables:
-                self._kept[id(variable)] = {
-                    name: self._slot(variable, name, start)
-                    for name, start in self.slots.items() if self._wants(name)}
+            for group in self.slots:
+                for variable in variables:
+                    self._kept.setdefault(id(variable), {}).update({
+                        name: self._slot(variable, name, start)
+                        for name, start in group.items() if self._wants(name)})
+        for variable in variables:
+            self._kept.setdefault(id(variable), {})
         self._seen = list(variables)    # their ids stay theirs
 
     def _wants(self, slot: str) -> bool:
@@ -216,7 +220,7 @@ class SGD(Optimizer):
 
     rate = 0.01
     defaults: ClassVar[dict[str, Any]] = {"momentum": 0.0, "nesterov": False}
-    slots: ClassVar[dict[str, Any]] = {"momentum": 0.0}
+    slots: ClassVar[tuple[dict[str, Any], ...]] = ({"momentum": 0.0},)
     momentum: float
     nesterov: bool
 
@@ -239,7 +243,8 @@ class Adam(Optimizer):
 
     defaults: ClassVar[dict[str, Any]] = {
         "beta_1": 0.9, "beta_2": 0.999, "epsilon": 1e-7, "amsgrad": False}
-    slots: ClassVar[dict[str, Any]] = {"momentum": 0.0, "velocity": 0.0, "velocity_hat": 0.0}
+    slots: ClassVar[tuple[dict[str, Any], ...]] = (
+        {"momentum": 0.0, "velocity": 0.0}, {"velocity_hat": 0.0})
     beta_1: float
     beta_2: float
     epsilon: float
@@ -272,7 +277,7 @@ class Adamax(Optimizer):
     """Adam with the maximum norm."""
 
     defaults: ClassVar[dict[str, Any]] = {"beta_1": 0.9, "beta_2": 0.999, "epsilon": 1e-7}
-    slots: ClassVar[dict[str, Any]] = {"momentum": 0.0, "norm": 0.0}
+    slots: ClassVar[tuple[dict[str, Any], ...]] = ({"momentum": 0.0, "norm": 0.0},)
     beta_1: float
     beta_2: float
     epsilon: float
@@ -289,12 +294,16 @@ class Adamax(Optimizer):
 class Nadam(Adamax):
     """Adam with Nesterov's momentum; Dozat, 2015."""
 
-    slots: ClassVar[dict[str, Any]] = {"momentum": 0.0, "velocity": 0.0}
-    _product: Any = None
+    slots: ClassVar[tuple[dict[str, Any], ...]] = ({"momentum": 0.0, "velocity": 0.0},)
+
+    def build(self, variables: Sequence[Any]) -> None:
+        """Make what is kept for each variable, and for all."""
+        super().build(variables)
+        with name_scope(self.name, self):
+            self._product = Variable(1.0)
+        self.variables.append(self._product)
 
     def _begin(self) -> None:
-        if self._product is None:
-            self._product = Variable(1.0, trainable=False)
         self._product.assign(self._product * self._momentum(self._product, 1))
 
     def _momentum(self, variable: Any, more: int) -> Any:
@@ -317,7 +326,8 @@ class RMSprop(Optimizer):
 
     defaults: ClassVar[dict[str, Any]] = {
         "rho": 0.9, "momentum": 0.0, "epsilon": 1e-7, "centered": False}
-    slots: ClassVar[dict[str, Any]] = {"velocity": 0.0, "momentum": 0.0, "average_gradient": 0.0}
+    slots: ClassVar[tuple[dict[str, Any], ...]] = (
+        {"velocity": 0.0}, {"momentum": 0.0}, {"average_gradient": 0.0})
     rho: float
     momentum: float
     epsilon: float
@@ -348,7 +358,7 @@ class Adagrad(Optimizer):
     """Gradients over the root of the sum of their squares; Duchi, Hazan and Singer, 2011."""
 
     defaults: ClassVar[dict[str, Any]] = {"initial_accumulator_value": 0.1, "epsilon": 1e-7}
-    slots: ClassVar[dict[str, Any]] = {"accumulator": "initial_accumulator_value"}
+    slots: ClassVar[tuple[dict[str, Any], ...]] = ({"accumulator": "initial_accumulator_value"},)
     epsilon: float
 
     def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
@@ -362,7 +372,8 @@ class Adadelta(Optimizer):
     """Gradients times the ratio of the means of past moves and gradients; Zeiler, 2012."""
 
     defaults: ClassVar[dict[str, Any]] = {"rho": 0.95, "epsilon": 1e-7}
-    slots: ClassVar[dict[str, Any]] = {"accumulated_grad": 0.0, "accumulated_delta_var": 0.0}
+    slots: ClassVar[tuple[dict[str, Any], ...]] = (
+        {"accumulated_grad": 0.0, "accumulated_delta_var": 0.0},)
     rho: float
     epsilon: float
 
@@ -379,7 +390,7 @@ class Lion(Optimizer):
     """The sign of a mean of gradients; Chen and others, 2023."""
 
     defaults: ClassVar[dict[str, Any]] = {"beta_1": 0.9, "beta_2": 0.99}
-    slots: ClassVar[dict[str, Any]] = {"momentum": 0.0}
+    slots: ClassVar[tuple[dict[str, Any], ...]] = ({"momentum": 0.0},)
     beta_1: float
     beta_2: float
 

@@ -7,8 +7,8 @@ from gradcli.tf.keras.activation import elu, leaky_relu, linear, relu, softmax
 from gradcli.tf.keras.activation import get as activation_of
 from gradcli.tf.keras.layer import InputSpec, Layer
 from gradcli.tf.keras.symbolic import Input
+from gradcli.tf.keras.variables import SeedGenerator
 from gradcli.tf.keras.weighted_layers import lengths, refuse
-from gradcli.tf.own import next_seed
 from gradcli.tf.tensor import refused
 
 TYPE_CHECKING = False
@@ -113,17 +113,15 @@ class Dropout(Layer):
         if not 0 <= rate <= 1:
             raise ValueError("Invalid value received for argument `rate`. Expected a float value"
                              f" between 0 and 1. Received: rate={rate}")
-        self.rate, self.seed = rate, seed
+        self.rate = rate
+        self.seed_generator = SeedGenerator(seed) if rate else None
         self.built = True
 
     def call(self, inputs: Any, training: Any = False) -> Any:
         """Apply the layer."""
-        if not training or not self.rate:
+        if not training or self.seed_generator is None:
             return inputs
-        seed = None if self.seed is None else int(self.seed)
-        if seed is not None:
-            self.seed = seed + 1    # another draw at the next call, the same in the next run
-        return tf.nn.dropout(inputs, self.rate, seed=next_seed(seed))
+        return tf.nn.dropout(inputs, self.rate, seed=self.seed_generator.next())
 
 
 class GaussianNoise(Layer):
@@ -131,14 +129,16 @@ class GaussianNoise(Layer):
 
     def __init__(self, stddev: float, seed: Any = None, **options: Any) -> None:
         super().__init__(**options)
-        self.stddev, self.seed = stddev, seed
+        self.stddev = stddev
+        self.seed_generator = SeedGenerator(seed) if stddev else None
         self.built = True
 
     def call(self, inputs: Any, training: Any = False) -> Any:
         """Apply the layer."""
-        if not training or not self.stddev:
+        if not training or self.seed_generator is None:
             return inputs
-        return inputs + tf.random.normal(inputs.shape, 0.0, self.stddev, seed=self.seed)
+        return inputs + tf.random.normal(inputs.shape, 0.0, self.stddev,
+                                         seed=self.seed_generator.next())
 
 
 class Activation(Layer):

@@ -36,7 +36,7 @@ class KerasTensor:
         """Return the number of axes."""
         return len(self.shape)
 
-    def __array__(self, *args: Any, **options: Any) -> NoReturn:
+    def __tf_tensor__(self, dtype: Any = None, name: Any = None) -> NoReturn:
         raise ValueError(
             "A KerasTensor cannot be used as input to a TensorFlow function. A KerasTensor is a"
             " symbolic placeholder for a shape and dtype, used when constructing Keras Functional"

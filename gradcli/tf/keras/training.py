@@ -17,7 +17,7 @@ from gradcli.tf.tensor import refused
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from typing import Any
 
 
@@ -145,7 +145,7 @@ class Trainer:
             x, y, sample_weight, validation_data = _split(x, y, sample_weight, validation_split)
         batches = Batches(x, y, sample_weight, batch_size, shuffle, steps_per_epoch)
         history = History()
-        all_of = _Callbacks([history, *_listed(callbacks)], self, verbose, epochs, batches.steps)
+        all_of = _Callbacks(_listed(callbacks), self, verbose, epochs, batches.steps, [history])
         self.stop_training = False
         all_of("train_begin")
         logs: Any = None
@@ -252,9 +252,9 @@ def _listed(callbacks: Any) -> list[Any]:
 class _Callbacks:
     """All callbacks of a run, told of an event by calling it."""
 
-    def __init__(self, given: list[Any], model: Any, verbose: Any, epochs: int, steps: int | None
-                 ) -> None:
-        self.all = [*given, Progress(verbose, epochs, steps)]
+    def __init__(self, given: list[Any], model: Any, verbose: Any, epochs: int, steps: int | None,
+                 last: Sequence[Any] = ()) -> None:
+        self.all = [*given, Progress(verbose, epochs, steps), *last]
         for callback in self.all:
             callback.set_params({"verbose": verbose, "epochs": epochs, "steps": steps})
             callback.set_model(model)

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 
 from gradcli.base.lazy import np
 from gradcli.tf.dtypes import DType, as_dtype
+from gradcli.tf.own import next_seed
 from gradcli.tf.tensor import Variable as TensorFlowVariable
 from gradcli.tf.tensor import convert_to_tensor
 
@@ -136,6 +137,23 @@ class Variable(TensorFlowVariable):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _made, (self.value, self.dtype.name, self.trainable, self.name, self.path)
+
+
+class SeedGenerator:
+    """Seeds, one after the other, as keras.random.SeedGenerator: a variable that training keeps."""
+
+    def __init__(self, seed: Any = None, name: str | None = None) -> None:
+        self.name = name or auto_name("seed_generator")
+        first = next_seed(None) if seed is None else int(seed)
+        with name_scope(self.name, self):
+            self.state = Variable(np.asarray([first, 0]), dtype="int64", trainable=False,
+                                  name="seed_generator_state")
+
+    def next(self, ordered: bool = True) -> int:
+        """Return the next seed."""
+        seed, number = self.state.numpy().tolist()
+        self.state.assign([seed, number + 1])
+        return (int(seed) * 1_000_003 + int(number) * 7_919) % 2**31
 
 
 def _made(value: Any, dtype: str, trainable: bool, name: str, path: str) -> Variable:
