@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 import linecache
 import re
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import pytest
+from conftest import folded
+from folders import DATA
 
 import gradcli
+import gradcli.tf as tf
 from gradcli import GradientTape, Variable, constant, ops
+from gradcli.engine.record.tensor import flatten
+from gradcli.engine.tapes import tape as tapes
 
 # Name: a program that asks tape.why(y, x) once x and y are there; what the gradient is; code, line
 # and column of each cause; a part of the message; the fix or its beginning.
@@ -300,3 +308,57 @@ def test_check_numerics_has_file_and_line(name: str) -> None:
     assert error.source.text[slice(*error.span)] == at
     line = text[:text.index(at)].count("\n") + 1
     assert str(error).startswith(f"{file}:{line}:")
+
+
+# --- recorded programs --------------------------------------------------------------------------
+
+CASES = {case["id"]: case for name in ("tensorflow.json", "tensorflow_more.json")
+         for case in json.loads((DATA / name).read_text())["cases"]}
+# Those about NaN, infinity and 0, and others in which nothing is wrong.
+ASKED = [id for id in CASES if re.match(
+    r"nan_|none_or_zero|s002_(log|none|soft)|op1_(a|e|l|p|r|s)|op2_|op3_|python_max", id)]
+# Some are 0 just at this point, which is right: x^2 at 0.
+STATIONARY = {"op1_square", "op1_cos", "op1_cosh", "op1_pow_2", "op1_pow_3", "nan_zero_times_inf"}
+
+
+@folded
+@pytest.mark.parametrize("id", ASKED)
+def test_what_is_told_fits_what_tensorflow_answered(id: str) -> None:
+    """A reason for each gradient that is NaN, infinite or 0 everywhere, and none for the others;
+    that the gradients are TensorFlow's is tested with the oracle.
+    """
+    case, wrong = CASES[id], []
+    plain = tapes.GradientTape.gradient
+
+    def gradient(self: Any, target: Any, sources: Any, weights: Any = None, *rest: Any) -> Any:
+        found = plain(self, target, sources, weights, *rest)
+        notable = [(s, g) for s, g in zip(flatten(sources), flatten(found), strict=True)
+                   if g is not None and weights is None and not rest[:1] == ("zero",)]
+        if isinstance(self, tf.GradientTape) and (self.persistent or self.past is not None):
+            healthy = all(np.isfinite(t.numpy()).all() for t in flatten(target))
+            for s, g in notable:
+                codes = [r.code for r in self.why(target, s)]
+                value = g.numpy()
+                kind = "nan" if not (np.isfinite(value).all() and healthy) else (
+                    "" if value.any() or value.size == 0 else "zero")
+                fits = {"nan": ("nan-", "digits-"), "zero": ("zero-", "kink", "tie", "nan-",
+                                                            "derivative-constant"), "": ()}[kind]
+                if not all(code.startswith(fits) for code in codes) or (
+                        bool(codes) != bool(kind) and not (
+                            kind == "zero" and id in STATIONARY)):
+                    wrong.append((kind, codes, value))
+        return found
+
+    name, code = f"<{id}>", case["tf_code"]
+    linecache.cache[name] = (len(code), None, code.splitlines(keepends=True), name)
+
+    def catch(name: str, f: Any) -> None:
+        with contextlib.suppress(Exception):
+            f()
+
+    with mock.patch.object(tapes.GradientTape, "gradient", gradient), contextlib.suppress(
+            RuntimeError, ModuleNotFoundError):
+        exec(compile(code, name, "exec"), {
+            "tf": tf, "np": np, "inp": case["inputs"], "out": {}, "catch": catch, "D": tf.float64,
+            "__name__": "case"})
+    assert wrong == []
