@@ -168,8 +168,10 @@ class PythonTrace(ValueNames):
             own |= {time for time, *_, start in self.events.states if start == first}
         return own
 
-    def gather(self, tape: GradientTape | None, seen: Window) -> None:
-        """Collect all operations that the trace or a tape still has."""
+    def gather(self, tape: GradientTape | None, seen: Window, others: bool = True) -> None:
+        """Collect all operations that the trace or a tape still has. others: also the windows of
+        the tapes that were not asked.
+        """
         for entry in entries_of(self.events):
             self._add(entry)
         for reference in list(self.events.tapes):
@@ -178,6 +180,8 @@ class PythonTrace(ValueNames):
                 past = other.past
                 for entry in past.entries if past is not None else other.window():
                     self._add(entry)
+                if not others:
+                    continue
                 watches = {i for kind, _, _, ids in other.events if kind == "watch" for i in ids}
                 self.others.append(self.window(other, other.watched | watches, {}))
         if tape is not None:

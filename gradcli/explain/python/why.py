@@ -129,7 +129,7 @@ def _in_numbers(trace: PythonTrace, tape: GradientTape, target: Any, targets: Se
     ids, made = on_tape(window, known.watched, known.late)
     made -= {i for states in tape.states.values() for i in states}
     window[:] = [entry for entry in window if entry[OUT] in made]
-    trace.gather(tape, trace.window(tape, known.watched, known.late))
+    trace.gather(tape, trace.window(tape, known.watched, known.late), others=False)
     source_name = trace.name_of(source, "the source", 1)
     asked = {t.id for t in targets if t.id is not None}
     namings = trace.namings(
