@@ -117,6 +117,11 @@ def check(prepared: PreparedProblem, answer: str) -> dict[str, Any]:
     if result["verdict"] in ("unreadable", "wrong") and not prepared.reference.shape and \
             prepared.reference.solutions is None:
         result = _of_several(prepared, several(answer), result, end)
+    if prepared.reference.solutions is None and result["message"] != ACCEPTED and (
+            "=" in answer or result["verdict"] == "unreadable"):
+        from gradcli.homework.checking.statements import settle
+
+        result = settle(prepared, answer, result, lambda text: _of_text(prepared, text, end))
     result["ms"] = round((perf_counter() - start) * 1e3, 3)
     return result
 

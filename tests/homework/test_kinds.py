@@ -42,11 +42,13 @@ def problems(name: str) -> list[tuple[str, dict[str, Any], list[str], list[tuple
 
 PROBLEMS = [*problems("kinds.txt"), *problems("sets.txt")]
 ANSWERS = [(fields, *answer) for _, fields, _, answers in PROBLEMS for answer in answers]
+STATED = [(fields, *answer) for _, fields, _, answers in problems("statements.txt")
+          for answer in answers]
 VERDICTS = {"+": ("correct",), "-": ("wrong",), "?": ("undecided", "unreadable")}
 
 
 @folded
-@pytest.mark.parametrize(("fields", "sign", "answer", "mistake"), ANSWERS)
+@pytest.mark.parametrize(("fields", "sign", "answer", "mistake"), [*ANSWERS, *STATED])
 def test_answers_to_each_kind(fields: dict[str, Any], sign: str, answer: str, mistake: str) -> None:
     found = check(prepare(from_fields(fields)), answer)
     assert found["verdict"] in VERDICTS[sign], found
