@@ -128,7 +128,8 @@ class Dataset:
         return self._length if self._length < 0 else count(self._length)
 
     def map(self, map_func: Callable[..., Any], num_parallel_calls: Any = None,
-            deterministic: Any = None, **options: Any) -> Dataset:
+            deterministic: Any = None, synchronous: Any = None,
+            use_unbounded_threadpool: bool = False, name: Any = None) -> Dataset:
         """Apply a function to each element; a tuple is its arguments."""
         def mapped() -> Iterator[Any]:
             return (_tensors(_called(map_func, item)) for item in self)

@@ -15,11 +15,13 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import os
 import re
 from collections.abc import Iterable
 from functools import cache
 from itertools import zip_longest
 from typing import Any, NamedTuple
+from unittest import mock
 
 from folders import DATA
 
@@ -50,7 +52,7 @@ def blocks(text: str) -> list[Block]:
 def run(block: Block, scope: dict[str, Any], name: str) -> str:
     """Run a block, and return what it prints, or the error for a name that is missing."""
     output = io.StringIO()
-    with contextlib.redirect_stdout(output):
+    with contextlib.redirect_stdout(output), mock.patch.dict(os.environ, COLUMNS="80"):
         try:
             exec(compile(block.code, name, "exec"), scope)
         except AttributeError as problem:
@@ -91,7 +93,8 @@ def printed(name: str) -> list[tuple[Block, str, str]]:
     path = PROGRAMS[name]
     recorded = json.loads(path.with_suffix(".json").read_text())
     assert recorded["tensorflow"] == tf.__version__
-    text = path.read_text().replace("import tensorflow as tf", "import gradcli.tf as tf")
+    text = path.read_text().replace("import tensorflow as tf", "import gradcli.tf as tf").replace(
+        "from tensorflow import", "from gradcli.tf import")
     tf.keras.backend.clear_session()
     scope: dict[str, Any] = {"__name__": "__main__"}
     return [(block, run(block, scope, str(path)), expected) for block, expected in zip(

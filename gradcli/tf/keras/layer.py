@@ -38,6 +38,10 @@ class InputSpec:
                  max_ndim: int | None = None, min_ndim: int | None = None,
                  axes: dict[int, Any] | None = None, allow_last_axis_squeeze: bool = False,
                  name: str | None = None, optional: bool = False) -> None:
+        for option, given in (("dtype", dtype), ("optional", optional),
+                              ("allow_last_axis_squeeze", allow_last_axis_squeeze)):
+            if given:
+                raise refused("tf.keras.InputSpec", option)
         self.ndim = len(shape) if shape is not None else ndim
         self.min_ndim, self.max_ndim, self.axes = min_ndim, max_ndim, axes or {}
 
@@ -111,6 +115,7 @@ class Layer:
         self._trainable = trainable
         self._weights: list[Variable] = []
         self._losses: list[Any] = []
+        self._frozen: list[Variable] = []   # what would be trained if the layer were trainable
         self.activity_regularizer = regularizer_of(activity_regularizer)
 
     # ---- what a subclass writes --------------------------------------------------------------
@@ -178,7 +183,8 @@ class Layer:
 
     @property
     def _own(self) -> list[Any]:
-        return sorted(self._owned(Variable), key=lambda v: not v.trainable)
+        frozen = {id(v) for v in self._frozen}
+        return sorted(self._owned(Variable), key=lambda v: not (v.trainable or id(v) in frozen))
 
     @property
     def variables(self) -> list[Any]:
@@ -211,7 +217,8 @@ class Layer:
     @trainable.setter
     def trainable(self, value: bool) -> None:
         self._trainable = bool(value)
-        for variable in self._owned(Variable):
+        self._frozen = once([*self._frozen, *[v for v in self._owned(Variable) if v.trainable]])
+        for variable in self._frozen:
             variable.trainable = self._trainable
         for layer in self._layers:
             layer.trainable = value

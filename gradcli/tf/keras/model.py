@@ -5,7 +5,7 @@ from __future__ import annotations
 from gradcli.engine.record import tensor as engine
 from gradcli.tf.keras.layer import Layer
 from gradcli.tf.keras.simple_layers import InputLayer
-from gradcli.tf.keras.symbolic import Input, KerasTensor, nodes_of, run
+from gradcli.tf.keras.symbolic import Input, KerasTensor, Node, nodes_of, run
 from gradcli.tf.keras.training import Trainer
 from gradcli.tf.keras.variables import auto_name
 
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 class Model(Trainer, Layer):
     """A layer with training, as keras.Model: subclassed, or of symbolic inputs and outputs."""
 
+    _nodes: list[Node]
+    _structure: tuple[Any, Any]
+
     def __new__(cls, *args: Any, **options: Any) -> Any:
         if cls is Model and (args or "inputs" in options):
             cls = Functional
@@ -27,6 +30,13 @@ class Model(Trainer, Layer):
             super().__init__(*args, **options)
         else:       # a subclass that is told its inputs and outputs
             Functional.__init__(self, *args, **options)     # type: ignore[arg-type]
+
+    def call(self, inputs: Any, training: Any = None, mask: Any = None) -> Any:
+        """Apply the layers between the inputs and outputs that it was made of."""
+        if "_nodes" not in self.__dict__:
+            raise NotImplementedError(f"Model {type(self).__name__} does not have a `call()`"
+                                      " method implemented.")
+        return run(self._nodes, self._structure[0], inputs, self._structure[1])
 
     @property
     def layers(self) -> list[Any]:
@@ -85,10 +95,6 @@ class Functional(Model):
                        *{id(node.layer): node.layer for node in nodes}.values()]
         self.output = outputs
         self.built = True
-
-    def call(self, inputs: Any, training: Any = None, mask: Any = None) -> Any:
-        """Apply the layers."""
-        return run(self._nodes, self._structure[0], inputs, self._structure[1])
 
     @property
     def layers(self) -> list[Any]:

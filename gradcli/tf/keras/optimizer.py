@@ -8,6 +8,7 @@ from warnings import warn
 import gradcli.tf as tf
 from gradcli.engine.record import tensor as engine
 from gradcli.tf.keras.initializer import Constant
+from gradcli.tf.keras.initializer import get as initializer_of
 from gradcli.tf.keras.schedule import LearningRateSchedule
 from gradcli.tf.keras.variables import Variable, auto_name, name_scope
 from gradcli.tf.tensor import refused
@@ -35,7 +36,10 @@ class Optimizer:
     rate: ClassVar[float] = 0.001
 
     def __init__(self, learning_rate: Any = None, *args: Any, **options: Any) -> None:
-        named = dict(zip((*self.defaults, *COMMON), args, strict=False))
+        order = (*self.defaults, *[key for key in COMMON if key not in self.defaults])
+        if len(args) > len(order):
+            raise TypeError(f"{type(self).__name__} takes {len(order) + 1} arguments")
+        named = dict(zip(order, args, strict=False))
         given: dict[str, Any] = {**dict.fromkeys(COMMON), **self.defaults, **named}
         unknown = {key: value for key, value in options.items() if key not in given}
         if unknown:
@@ -97,6 +101,7 @@ class Optimizer:
     def build(self, variables: Sequence[Any]) -> None:
         """Make what is kept for each variable."""
         self.built = True
+        self._seen = list(variables)    # their ids stay theirs
         with name_scope(self.name, self):
             for group in self.slots:
                 for variable in variables:
@@ -105,19 +110,46 @@ class Optimizer:
                         for name, start in group.items() if self._wants(name)})
         for variable in variables:
             self._kept.setdefault(id(variable), {})
-        self._seen = list(variables)    # their ids stay theirs
 
     def _wants(self, slot: str) -> bool:
         """Return whether something is kept with these options."""
         return True
 
     def _slot(self, variable: Any, name: str, start: Any) -> Variable:
-        title = getattr(variable, "path", variable.name).replace("/", "_").replace(":", "_")
         value = getattr(self, start) if isinstance(start, str) else start
-        made = Variable(Constant(value), variable.shape, variable.dtype, False,
-                        name=f"{title}_{name}")
+        return self.add_variable_from_reference(variable, name, Constant(value))
+
+    def add_variable_from_reference(self, reference_variable: Any, name: str | None = None,
+                                    initializer: Any = "zeros") -> Variable:
+        """Make a variable of the shape of another one, named after it."""
+        title = getattr(reference_variable, "path", reference_variable.name)
+        title = title.replace("/", "_").replace(":", "_")
+        return self.add_variable(reference_variable.shape, initializer, reference_variable.dtype,
+                                 name=f"{title}_{name or 'var'}")
+
+    def add_variable(self, shape: Any, initializer: Any = "zeros", dtype: Any = None,
+                     aggregation: Any = "none", layout: Any = None, name: str | None = None
+                     ) -> Variable:
+        """Make a variable of the optimizer."""
+        with name_scope(self.name, self):
+            made = Variable(initializer_of(initializer), shape, dtype, False, name=name)
         self.variables.append(made)
         return made
+
+    def assign(self, variable: Any, value: Any) -> None:
+        """Set a new state of a variable."""
+        variable.assign(value)
+
+    def assign_add(self, variable: Any, value: Any) -> None:
+        """Add to a variable."""
+        variable.assign_add(value)
+
+    def assign_sub(self, variable: Any, value: Any) -> None:
+        """Subtract from a variable."""
+        variable.assign_sub(value)
+
+    def _get_variable_index(self, variable: Any) -> int:
+        return next(k for k, v in enumerate(self._seen) if v is variable)
 
     def kept(self, variable: Any) -> dict[str, Variable]:
         """Return what is kept for a variable, by name."""

@@ -175,6 +175,9 @@ class Lambda(Layer):
 def _simple(name: str, doc: str, call: Callable[..., Any], **defaults: Any) -> type[Layer]:
     """Make a class of a function of the inputs and of options with defaults."""
     def __init__(self: Any, *args: Any, **options: Any) -> None:
+        if len(args) > len(defaults):
+            raise TypeError(f"{name}.__init__() takes {len(defaults) + 1} positional arguments but"
+                            f" {len(args) + 1} were given")
         given = {**defaults, **dict(zip(defaults, args, strict=False))}
         given.update({key: options.pop(key) for key in defaults if key in options})
         Layer.__init__(self, **options)

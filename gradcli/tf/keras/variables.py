@@ -86,7 +86,7 @@ class Variable(TensorFlowVariable):
 
     def __init__(self, initializer: Any, shape: Any = None, dtype: Any = None,
                  trainable: bool = True, autocast: bool = True, aggregation: Any = "none",
-                 synchronization: Any = "auto", name: str | None = None, **options: Any) -> None:
+                 synchronization: Any = "auto", name: str | None = None) -> None:
         kind = as_dtype(dtype or "float32")
         if callable(initializer):
             value = initializer(() if shape is None else tuple(shape), dtype=kind)
@@ -114,17 +114,17 @@ class Variable(TensorFlowVariable):
         """Return the number of axes."""
         return len(self.shape)
 
-    def assign(self, value: Any, *options: Any, **named: Any) -> Any:
+    def assign(self, value: Any) -> Any:  # type: ignore[override]
         """Set a new state, and return it."""
         super().assign(value)
         return self.read_value()
 
-    def assign_add(self, delta: Any, *options: Any, **named: Any) -> Any:
+    def assign_add(self, delta: Any) -> Any:  # type: ignore[override]
         """Add to the state, and return it."""
         super().assign_add(delta)
         return self.read_value()
 
-    def assign_sub(self, delta: Any, *options: Any, **named: Any) -> Any:
+    def assign_sub(self, delta: Any) -> Any:  # type: ignore[override]
         """Subtract from the state, and return it."""
         super().assign_sub(delta)
         return self.read_value()
