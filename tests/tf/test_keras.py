@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+from typing import Any
+
 import pytest
 import tf_programs
+
+import gradcli.tf as tf
+from gradcli import GradcliError
+from gradcli.explain.python.names import path_to
+from gradcli.tf.keras.names import homes
 
 PROGRAMS = [name for name in tf_programs.PROGRAMS if not name.startswith("guide_")]
 
@@ -12,3 +21,110 @@ PROGRAMS = [name for name in tf_programs.PROGRAMS if not name.startswith("guide_
 def test_program(program: str) -> None:
     wrong = tf_programs.differences(program)
     assert not wrong, "\n".join(wrong)
+
+
+REFUSED = {
+    "keras.layers.Dense(1, lora_rank=2)": "lora_rank",
+    "keras.layers.Conv2D(1, 1, groups=2)": "groups",
+    "keras.layers.Conv2D(1, 1, data_format='channels_first')": "data_format",
+    "keras.layers.Flatten(data_format='channels_first')(tf.ones((1, 2)))": "data_format",
+    "keras.layers.BatchNormalization(renorm=True)": "renorm",
+    "keras.layers.LayerNormalization(axis=1)": "axis",
+    "keras.layers.Dropout(0.5, noise_shape=(1,))": "noise_shape",
+    "keras.layers.Embedding(2, 2, mask_zero=True)": "mask_zero",
+    "keras.layers.LSTM(2, go_backwards=True)": "go_backwards",
+    "keras.layers.LSTM(2, dropout=0.5)": "dropout",
+    "keras.Input((2,), sparse=True)": "sparse",
+    "keras.optimizers.SGD(use_ema=True)": "use_ema",
+    "keras.optimizers.Adam(gradient_accumulation_steps=2)": "gradient_accumulation_steps",
+    "keras.Sequential().compile(loss=['mse'])": "loss",
+    "keras.Sequential().compile(loss='mse', loss_weights=[2])": "loss_weights",
+    "keras.Sequential().summary(expand_nested=True)": "expand_nested",
+    "keras.losses.sparse_categorical_crossentropy([0], tf.ones((1, 2)), ignore_class=0)":
+        "ignore_class",
+    "tf.data.Dataset.range(2).cache('file')": "filename",
+}
+
+
+@pytest.mark.parametrize("call", REFUSED)
+def test_options_that_are_not_here(call: str) -> None:
+    """They are refused by name, never dropped."""
+    with pytest.raises(GradcliError) as caught:
+        eval(call, {"tf": tf, "keras": tf.keras})
+    assert caught.value.code == "E0208"
+    assert REFUSED[call] in str(caught.value)
+
+
+def test_all_names_are_there() -> None:
+    for path in homes():
+        found = tf
+        for part in path.split("."):
+            found = getattr(found, part)
+
+
+def test_names_of_variables() -> None:
+    """They are what a program would write."""
+    dense = tf.keras.layers.Dense
+
+    class Net(tf.keras.Model):
+        def __init__(self) -> None:
+            super().__init__()
+            self.first = dense(2)
+            self.parts = [dense(1), tf.keras.Sequential([dense(3)])]
+
+        def call(self, x: Any) -> Any:
+            x = self.first(x)
+            for part in self.parts:
+                x = part(x)
+            return x
+
+    net = Net()
+    net(tf.ones((1, 2)))
+    names = [path_to(v, {"net": net}) for v in net.variables]
+    assert names == ["net.first.kernel", "net.first.bias", "net.parts[0].kernel",
+                     "net.parts[0].bias", "net.parts[1].layers[0].kernel",
+                     "net.parts[1].layers[0].bias"]
+
+
+def test_progress(capsys: pytest.CaptureFixture[str]) -> None:
+    """With verbose=1 a line for each epoch is left of the bar, without colours."""
+    model = tf.keras.Sequential([tf.keras.layers.Dense(1, kernel_initializer="zeros")])
+    model.compile("sgd", "mse")
+    model.fit(tf.ones((4, 1)), tf.ones((4, 1)), epochs=2, batch_size=2)
+    lines = re.sub(r"\d+(us|ms|s)", "0s", capsys.readouterr().out).splitlines()
+    assert lines[0] == "Epoch 1/2"
+    assert lines[1].startswith(f"2/2 {'━' * 20} 0s 0s/step - loss: 0.9")
+    assert lines[2] == "Epoch 2/2"
+
+
+def test_draws_can_be_repeated() -> None:
+    def draws() -> list[Any]:
+        tf.random.set_seed(3)
+        layer, drop = tf.keras.layers.Dense(4), tf.keras.layers.Dropout(0.5)
+        data = tf.data.Dataset.range(9).shuffle(9)
+        return [layer(tf.ones((1, 3))).numpy().tolist(), drop(
+            tf.ones((20,)), training=True).numpy().tolist(), list(data.as_numpy_iterator()),
+            tf.random.Generator.from_seed(2).normal((2,)).numpy().tolist()]
+
+    first = draws()
+    assert first == draws()
+    assert sorted(first[2]) == list(range(9)) != first[2]
+
+
+def test_dropout_and_its_scale() -> None:
+    x = tf.ones((2000,))
+    y = tf.keras.layers.Dropout(0.25, seed=1)(x, training=True).numpy()
+    assert {round(v, 5) for v in y.tolist()} == {0.0, 1.33333}
+    assert abs(y.mean() - 1) < 0.1
+
+
+def test_weights_in_files(tmp_path: Path) -> None:
+    def model() -> Any:
+        return tf.keras.Sequential([tf.keras.Input((2,)), tf.keras.layers.Dense(3)])
+
+    one, other = model(), model()
+    one.save_weights(tmp_path / "a.weights.h5")
+    other.load_weights(tmp_path / "a.weights.h5")
+    assert (one.layers[0].kernel.numpy() == other.layers[0].kernel.numpy()).all()
+    with pytest.raises(ValueError, match=r"must end in `.weights.h5`"):
+        one.save_weights(tmp_path / "a")

@@ -182,16 +182,28 @@ class ValueNames:
         return otherwise
 
     def _argument(self, k: int) -> Any:
-        """Return the node of an argument of the call that asks."""
+        """Return the node of an argument of the call that asks; None where it asks for its own, as
+        a model's `fit` does.
+        """
         nodes = self.texts.around(self.place)
         call = nodes[-1] if nodes else None
-        return call.args[k] if isinstance(call, ast.Call) and 0 <= k < len(call.args) else None
+        if not isinstance(call, ast.Call) or not 0 <= k < len(call.args) or (
+                isinstance(call.func, ast.Attribute) and call.func.attr in TRAINING):
+            return None
+        return call.args[k]
 
 
 def items_of(name: str, holder: Any) -> list[tuple[str, Any]]:
-    """Return (text to reach it, value) of a container's items or an object's attributes."""
+    """Return (text to reach it, value) of a container's items or an object's attributes.
+
+    A class whose objects hold their parts elsewhere says so by `__gradcli_items__`, which returns
+    texts that follow the name, such as ".layers[0]", with the values.
+    """
     if name.startswith("__") or isinstance(holder, (str, type)):
         return []
+    own = getattr(type(holder), "__gradcli_items__", None)
+    if own is not None:
+        return [(f"{name}{text}", item) for text, item in islice(own(holder), MAX_ITEMS)]
     if isinstance(holder, (list, tuple)):
         return [(f"{name}[{k}]", item) for k, item in enumerate(holder[:MAX_ITEMS])]
     if isinstance(holder, dict):
@@ -224,6 +236,8 @@ def path_to(value: Any, names: Mapping[str, Any]) -> str | None:
     return None
 
 
+# Methods that ask a tape for a gradient of what they compute themselves.
+TRAINING = ("fit", "train_on_batch", "train_step", "minimize")
 HEADS = (ast.If, ast.While, ast.For, ast.AsyncFor)
 
 

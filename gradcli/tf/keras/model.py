@@ -80,7 +80,15 @@ class Model(Trainer, Layer):
         load_weights(self, str(filepath))
 
 
-class Functional(Model):
+class Stacked(Model):
+    """A model that has its layers in a list of its own."""
+
+    def __gradcli_items__(self) -> list[tuple[str, Any]]:
+        """Return how a program reaches the layers."""
+        return [(f".layers[{k}]", layer) for k, layer in enumerate(self.layers)]
+
+
+class Functional(Stacked):
     """A model of symbolic inputs and outputs, and of the layers between them."""
 
     def __init__(self, inputs: Any = None, outputs: Any = None, name: str | None = None,
@@ -117,7 +125,7 @@ def _given(x: KerasTensor) -> Layer:
     return layer
 
 
-class Sequential(Model):
+class Sequential(Stacked):
     """Layers one after the other."""
 
     def __init__(self, layers: Any = None, trainable: bool = True, name: str | None = None
