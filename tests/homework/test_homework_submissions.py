@@ -565,9 +565,15 @@ def test_links_and_devices(tmp_path: Path, sheet: Sheet) -> None:
     with socket.socket(socket.AF_UNIX) as server:
         server.bind(str(folder / "eve/s.txt"))
         found = open_submissions(str(folder), sheet)
-        assert given_answers(found) == {"eve": {"1b": "x"}}
-    assert [note.file for note in found.notes] == [
-        "bob.txt", "mallory", "eve/fifo.txt", "eve/link.txt", "eve/s.txt", "eve/zero.txt"]
+        assert given_answers(found) == {"bob": {}, "mallory": {}, "eve": {"1b": "x"}}
+        read = {one.student.id: one for one in found}
+    assert found.notes == []
+    assert [note.file for note in read["eve"].notes] == [
+        "eve/fifo.txt", "eve/link.txt", "eve/s.txt", "eve/zero.txt"]
+    for one in read.values():       # a person has to look at what is not read
+        assert all(answer.fault or answer.answer for answer in one.answers)
+    for id in ("bob", "mallory"):
+        assert "a link (--follow reads it)" in str(read[id].answers[0].fault)
 
 
 def test_following_links(tmp_path: Path, sheet: Sheet) -> None:
@@ -576,8 +582,9 @@ def test_following_links(tmp_path: Path, sheet: Sheet) -> None:
     os.symlink(tmp_path / "in", tmp_path / "in/b/again")
     os.symlink(tmp_path / "nowhere", tmp_path / "in/c.txt")
     found = open_submissions(str(tmp_path / "in"), sheet, follow=True)
-    assert given_answers(found) == {"ann": {"1a": "x"}, "b": {"1a": "y"}}
-    assert [note.file for note in found.notes] == ["c.txt", "b/again"]
+    assert given_answers(found) == {"ann": {"1a": "x"}, "b": {"1a": "y"}, "c": {}}
+    assert [note.file for note in found.notes] == ["b/again"]
+    assert "no such file" in str([*found][2].answers[0].fault)
 
 
 def test_what_was_a_file_when_somebody_looked(tmp_path: Path) -> None:
@@ -609,10 +616,42 @@ def test_too_many_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sheet: 
 
 
 def test_folders_in_folders(tmp_path: Path, sheet: Sheet) -> None:
-    write(tmp_path, {"eve/" + "d/" * 30 + "answers.txt": "1a: x", "eve/answers.txt": "1b: y"})
+    write(tmp_path, {"eve/" + "d/" * 30 + "answers.txt": "1a: x", "eve/hw.txt": "1b: y"})
     found = open_submissions(str(tmp_path), sheet)
     assert given_answers(found) == {"eve": {"1b": "y"}}
-    assert [note.message for note in found.notes] == ["folders are nested too deeply"]
+    one, = found
+    assert [note.message for note in one.notes] == ["folders are nested too deeply"]
+    assert one.answers[0].fault
+
+
+@pytest.mark.parametrize(("name", "waits"), [
+    (".four.txt", True), ("answers.bak", True), ("four.log", True), (".hidden", True),
+    ("sub/.four.txt", True), (".ipynb_checkpoints/four-checkpoint.ipynb", True),
+    (".four.pdf", True), ("~/answers.txt~", True),
+    (".DS_Store", False), ("._answers.txt", False), (".git/config", False),
+    ("answers.log", False), ("answers.out", False), ("style.sty", False),
+    ("~$answers.docx", False), (".~lock.answers.odt#", False), (".gitignore", False)])
+def test_files_that_nobody_reads(tmp_path: Path, sheet: Sheet, name: str, waits: bool) -> None:
+    """Whatever a student hands in beside the answers is for a person, where one is missing."""
+    one = only(write(tmp_path, {"eve/answers.txt": "1a: x", f"eve/{name}": "1b: y"}), sheet)
+    assert {answer.problem: answer.fault is not None for answer in one.answers} == {
+        answer.problem: waits and answer.problem != "1a" for answer in one.answers}
+
+
+@pytest.mark.parametrize("name", [".a.txt", ".hidden", "answers.bak", "hw.log"])
+def test_a_student_whose_only_file_is_odd(tmp_path: Path, sheet: Sheet, name: str) -> None:
+    one = only(write(tmp_path, {f"eve/{name}": "1a: x", ".directory": "", ".x.yml": ""}), sheet)
+    assert one.student.id == "eve"
+    assert one.answers[0].answer == "x" or one.answers[0].fault
+
+
+def test_an_older_copy_of_a_notebook(tmp_path: Path, sheet: Sheet) -> None:
+    old, new = [json.dumps({"cells": [{"cell_type": "markdown", "source": f"1a: {text}"}]})
+                for text in ("x", "y")]
+    one = only(write(tmp_path, {"eve/hw.ipynb": new,
+                                "eve/.ipynb_checkpoints/hw-checkpoint.ipynb": old}), sheet)
+    assert (one.answers[0].answer, one.answers[0].fault) == ("y", None)
+    assert [note.message for note in one.notes] == ["an older copy of the notebook"]
 
 
 def test_a_folder_that_is_not_there(tmp_path: Path, sheet: Sheet) -> None:

@@ -1,8 +1,8 @@
 """The files of a folder or of a zip archive, read without going astray.
 
-Links, FIFOs and devices are passed over. An archive is never unpacked to the disk: its members are
-read into memory, each up to a limit, all of an archive up to another; so a bomb costs no more than
-a file of that size.
+Links, FIFOs and devices are no files that can be read, but somebody handed them in. An archive is
+never unpacked to the disk: its members are read into memory, each up to a limit, all of an archive
+up to another; so a bomb costs no more than a file of that size.
 """
 
 from __future__ import annotations
@@ -34,20 +34,24 @@ MAX_DEPTH = 8
 
 
 class Folder:
-    """The regular files below a folder. follow: whether links are followed."""
+    """The files below a folder. follow: whether links are followed."""
 
-    __slots__ = ("follow", "root")
+    __slots__ = ("_refused", "follow", "root")
 
     def __init__(self, root: str, follow: bool = False) -> None:
         self.root = root
         self.follow = follow
+        self._refused: dict[str, str] = {}
 
     def paths(self) -> tuple[list[str], list[InputNote]]:
-        """Return the paths of the files; see `walk`."""
-        return walk(self.root, self.follow)
+        """Return the paths of the files, also of what cannot be read; see `walk`."""
+        files, self._refused, notes = walk(self.root, self.follow)
+        return sorted([*files, *self._refused]), notes
 
     def read(self, path: str, limit: int = MAX_BYTES) -> bytes:
         """Read the bytes of a file. Raises `Unreadable`."""
+        if path in self._refused:
+            raise Unreadable(self._refused[path])
         return read_bytes(os.path.join(self.root, path), limit, self.follow)
 
     def content(self, path: str) -> str:
@@ -68,9 +72,11 @@ class Folder:
         return Archive(io.BytesIO(self.read(path, MAX_PACKED)), path, 1)
 
 
-def walk(root: str, follow: bool = False) -> tuple[list[str], list[InputNote]]:
-    """Return the regular files below a folder, as paths from there with / between names, in the
-    order of their names; and notes on what was passed over. follow: whether links are followed.
+def walk(root: str, follow: bool = False
+         ) -> tuple[list[str], dict[str, str], list[InputNote]]:
+    """Return the regular files below a folder, as paths from there with / between names; what else
+    is there, with the reason why it is not read; and notes on folders that are read elsewhere.
+    follow: whether links are followed.
 
     Raises E0730 (cannot be read) and E0731 (too many).
     """
@@ -82,6 +88,7 @@ def walk(root: str, follow: bool = False) -> tuple[list[str], list[InputNote]]:
         raise _unread("folder", root, problem,
                       "give the folder that holds the students' files") from None
     files: list[str] = []
+    refused: dict[str, str] = {}
     notes: list[InputNote] = []
     seen = {(first.st_dev, first.st_ino)}
     pending = [("", 0)]
@@ -90,30 +97,29 @@ def walk(root: str, follow: bool = False) -> tuple[list[str], list[InputNote]]:
         try:
             entries = sorted(os.scandir(os.path.join(root, folder)), key=lambda e: e.name)
         except OSError as problem:
-            notes.append(InputNote("skipped", f"folder: {(problem.strerror or '').lower()}",
-                                   folder))
+            refused[folder] = f"folder: {(problem.strerror or '').lower()}"
             continue
         for entry in entries:
             path = f"{folder}/{entry.name}" if folder else entry.name
             what, identity = _what(entry, follow)
             if what == "folder" and depth == MAX_DEPTH:
-                what = "folders are nested too deeply"
+                refused[path] = "folders are nested too deeply"
             elif what == "folder" and follow and identity in seen:
-                what = "folder that was seen already"
-            if what == "file":
+                notes.append(InputNote("skipped", "folder that was seen already", path))
+            elif what == "file":
                 files.append(path)
             elif what == "folder":
                 if follow:
                     seen.add(identity)
                 pending.append((path, depth + 1))
             else:
-                notes.append(InputNote("skipped", what, path))
-            if len(files) + len(notes) > MAX_FILES:
+                refused[path] = what
+            if len(files) + len(refused) + len(notes) > MAX_FILES:
                 raise GradcliError(Diagnostic(
                     "E0731", f"`{root}` holds more than {MAX_FILES:,} files",
                     source=Source("", root), span=(0, 0),
                     help="give the folder of one assignment"))
-    return sorted(files), notes
+    return files, refused, notes
 
 
 def _what(entry: os.DirEntry[str], follow: bool) -> tuple[str, tuple[int, int]]:

@@ -70,6 +70,12 @@ def owned_files(files: Files, assignment: str, ids: Ids, paths: Sequence[str],
     if len(wanted) < len(paths):
         notes.append(InputNote("skipped", f"{len(paths) - len(wanted):,} files of systems, such as"
                                " timestamp.txt"))
+    # Hidden files beside the folders of students are the teacher's, unless they may hold answers.
+    hidden = [path for path in wanted if path[0] == "." and "/" not in path
+              and os.path.splitext(path)[1].lower() not in {*READERS} - {""}]
+    notes += [InputNote("skipped", "a hidden file in no folder of a student", path)
+              for path in hidden]
+    wanted = [path for path in wanted if path not in hidden]
     if whose is not None:
         named = whose(wanted)
         found = []

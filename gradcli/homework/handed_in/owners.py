@@ -41,11 +41,14 @@ MOODLE_NAME = re.compile(r"([^/]{1,200}?)_(\d{1,12})_assignsubmission_(?:file|on
 CANVAS_NAME = re.compile(
     r"([^/_]{1,200})(_LATE)?_(\d{1,12})_(?:(\d{1,12})_(.+)|((?:text|link)\.html))", re.DOTALL)
 STEPS = ("submitted", "source", "release", "autograded", "feedback")
-# What systems put beside what students hand in.
+# What systems put beside what students hand in. Any other hidden file is a student's.
 SUBMITTERS = "submission_metadata.yml"
 IGNORED = re.compile(
-    r"(?:.*/)?(?:\.[^/]*|timestamp\.txt|submission_metadata\.yml|Thumbs\.db|desktop\.ini|"
-    r"__MACOSX/.*)", re.DOTALL)
+    r"(?:.*/)?(?:timestamp\.txt|submission_metadata\.yml|Thumbs\.db|desktop\.ini|__MACOSX/.*|"
+    r"\.DS_Store|\._[^/]*|~\$[^/]*|\.~lock\.[^/]*#|\.localized|\.directory|\.nfs[0-9a-f]+|"
+    r"\.(?:git|svn|hg|vscode|idea|settings|Rproj\.user|Trashes|Spotlight-V100|fseventsd)/.*|"
+    r"\.(?:git(?:ignore|keep|attributes|modules)|project|classpath|Rhistory|RData|Rprofile|"
+    r"bash_history|python_history))", re.DOTALL)
 
 
 class Owner:

@@ -49,9 +49,10 @@ READERS: dict[str, Callable[[str, Ids], Parsed]] = {
     ".htm": lambda text, ids: texts.parse(plain(text), ids),
     **dict.fromkeys(DOCUMENTS, texts.parse), **texts.READERS}
 UNREAD = re.compile(r"\\[A-Za-z]+\?")      # what documents have instead of a picture, and the like
-# What programs write beside a document.
-BESIDE = frozenset(
-    ".aux .log .out .toc .lof .lot .fls .fdb_latexmk .css .js .sty .cls .bak".split())
+# What programs write beside a document of the same name, and what says how one looks.
+STYLES = frozenset(".css .js .sty .cls".split())
+BESIDE = STYLES.union(".aux .log .out .toc .lof .lot .fls .fdb_latexmk".split())
+_CHECKPOINT = re.compile(r"(.*/)?\.ipynb_checkpoints/(.*)-checkpoint(\.ipynb)", re.DOTALL)
 PASSED = "there is a file called answers"
 PACKED = (".gz", ".tar", ".tgz", ".7z", ".rar", ".bz2", ".xz")
 
@@ -282,8 +283,15 @@ def _unpacked(files: Files, theirs: StudentFiles, notes: list[InputNote],
 
 def _readable(theirs: Sequence[File], student: str, notes: list[InputNote]) -> list[File]:
     """Return the files that may hold answers: only those called answers, if there are any."""
+    shown = {file[0] for file in theirs}
+    copies = [file for file in theirs if _CHECKPOINT.sub(r"\1\2\3", file[0]) in shown - {file[0]}]
+    notes += [InputNote("skipped", "an older copy of the notebook", file[0], student=student)
+              for file in copies]
+    theirs = [file for file in theirs if file not in copies]
     found = [file for file in theirs if _ending(file) in READERS]
     printed = {os.path.splitext(file[0])[0] for file in found}
+    documents = printed | {os.path.splitext(file[0])[0] for file in theirs
+                           if _ending(file) not in BESIDE}
     for file in theirs:
         ending = _ending(file)
         if ending in READERS:
@@ -291,7 +299,8 @@ def _readable(theirs: Sequence[File], student: str, notes: list[InputNote]) -> l
         about, what = "unreadable", f"{printable(ending)} files are not read"
         if ending in PACKED:
             what = "packed files are not unpacked"
-        if ending in BESIDE or file[0].endswith(".synctex.gz"):
+        if file[0].endswith(".synctex.gz") or (ending in BESIDE and (
+                ending in STYLES or os.path.splitext(file[0])[0] in documents)):
             about = "skipped"
         elif ending == ".pdf" and file[0][:-4] in printed:
             about, what = "skipped", "the document of this name is read"
