@@ -39,12 +39,14 @@ MOST_PARTS = 200
 STANDING_IN = "ηκξχψϑςϕ"
 """Letters that stand for derivatives in the middle of a formula: those that nobody types."""
 DERIVATIVE = re.compile(
-    r"(?<![A-Za-z\\])(?:d(?P<of>[A-Za-z])/d(?P<by>[A-Za-z])(?![A-Za-z])"
+    r"(?<!\\)(?:(?<![A-Za-z])d(?P<of>[A-Za-z])/d(?P<by>[A-Za-z])(?![A-Za-z])"
     r"|(?P<letter>[A-Za-z])(?P<primes>'+|(?:_\{?|(?<=f))(?P<index>[a-z]{1,4})\}?(?![\w}(]))?)")
+LAST, FIRST = re.compile(r"[A-Za-z]+$"), re.compile("[A-Za-z]+")
 FRACTION = re.compile(r"\\[dt]?frac\s*\{\s*d\s*(\w)\s*\}\s*\{\s*d\s*(\w)\s*\}")
 GRADIENT = re.compile(r"(?:∇|\\nabla|grad)\s*f\s*(?:\([^()]*\))?")
 RELATION = re.compile(r"[<>≤≥≠!]|\\(?:leq?|geq?|neq?|lt|gt)(?![a-z])")
 VECTOR = re.compile(r"<[^<>=]*,[^<>=]*>")
+POINT = re.compile(r"[A-Z]?\s*\(([^()=]*[,;][^()=]*)\)")
 TIMES = re.compile(r"·|⋅|∙|•|\\cdot(?![a-z])|\*(?!\*)")
 
 
@@ -69,6 +71,14 @@ class Facts:
         if reference.kind.line:
             self.places |= _on_line(prepared)
 
+    @property
+    def letters(self) -> tuple[str, ...]:
+        """Return the variables of the function, in the order of its arguments."""
+        reference = self.prepared.reference
+        used = {*reference.formula.leaves(reference.functions), *reference.wrt}
+        return tuple(sorted(used.difference(self.prepared.problem.parameters))) if (
+            reference.form == "one") else reference.wrt
+
     def about(self) -> Facts:
         """Return the facts with functions of their own, for what one student calls u and v."""
         found = Facts.__new__(Facts)
@@ -80,6 +90,8 @@ class Facts:
         """Return whether a statement is true; None where that is unknown. What a letter that the
         problem has not is set to is true if it is a part of the function, u = x^2 of sin(x^2).
         """
+        if self.is_place(text):
+            return self._is_here(text)
         sides = sides_of(text)
         if len(sides) < 2 or not all(sides):
             return None
@@ -108,8 +120,30 @@ class Facts:
         return not letter or letter in self.functions
 
     def is_place(self, text: str) -> bool:
-        """Return whether a statement gives a variable its value: x = 2."""
-        return sides_of(text)[0] in self.prepared.problem.at
+        """Return whether a statement gives the variables their values: x = 2, (3, 4)."""
+        return sides_of(text)[0] in self.prepared.problem.at or bool(
+            POINT.fullmatch(text) and self.prepared.problem.at)
+
+    def _is_here(self, text: str) -> bool:
+        """Return whether a place is that of the problem."""
+        at, whole = self.prepared.problem.at, POINT.fullmatch(text)
+        if whole is None:
+            return bool(self._equal(sides_of(text), self.places["point"], "point"))
+        typed = [_number(part) for part in re.split("[,;]", whole[1])]
+        heights = [*at.values()]
+        if self.prepared.reference.form == "one":
+            height = self._value_at(_height(self.prepared))
+            heights.append(height)
+        return len(typed) in (len(at), len(heights)) and all(
+            one is not None and abs(one - right) <= NEAR * (1 + abs(right))
+            for one, right in zip(typed, heights, strict=False))
+
+    def _value_at(self, letter: str) -> float:
+        """Return the value of the function at the point, NaN without one."""
+        formula, nodes = self.functions.get(letter) or self.functions["f"]
+        if not set(formula.leaves(nodes)) <= self.places["point"].keys():
+            return float("nan")
+        return float(_wide(Values(formula, self.places["point"]).plain(nodes)[0])[0])
 
     def _equal(self, sides: list[str], samples: Samples, place: str = "any") -> bool | None:
         first = self.values(sides[0], samples, place)
@@ -196,6 +230,10 @@ class Facts:
             end, numbers = self._arguments(side, found.end())
             letter = found["of"] or found["letter"]
             bare = not (found["by"] or found["primes"])
+            before, behind = LAST.search(side[:found.start()]), FIRST.match(side, found.end())
+            word = (before[0] if before else "") + (behind[0] if bare and behind else "")
+            if not {*known, *self.functions} >= {*word}:
+                continue        # of a word
             if (bare and letter in samples) or letter not in self.functions or (
                     bare and found["letter"] in known):
                 if not bare:
@@ -221,18 +259,22 @@ class Facts:
             return None
         return formula, nodes, inputs
 
-    def _arguments(self, side: str, at: int) -> tuple[int, list[str]]:
-        """Return the end of what is put in behind a function, (x) or (2), and its parts."""
+    def _arguments(self, side: str, at: int) -> tuple[int, dict[str, float]]:
+        """Return the end of what is put in behind a function, (x) or (2), and the numbers by
+        name.
+        """
         end = closed(side, at) if side[at:at + 1] == "(" else 0
         parts = [part.strip() for part in side[at + 1:end - 1].split(",")] if end else []
-        wrt = self.prepared.reference.wrt
-        if end and len(parts) == len(wrt) and all(
-                part == name or _number(part) is not None
-                for part, name in zip(parts, wrt, strict=True)):
-            return end, parts
-        return at, []
+        for letters in (self.prepared.reference.wrt, self.letters):
+            numbers = [None if part in letters else _number(part) for part in parts]
+            if end and len(parts) == len(letters) and all(
+                    part == name or number is not None
+                    for part, name, number in zip(parts, letters, numbers, strict=True)):
+                return end, {name: number for name, number in zip(letters, numbers, strict=True)
+                             if number is not None}
+        return at, {}
 
-    def _value(self, letter: str, found: re.Match[str], numbers: list[str], samples: Samples,
+    def _value(self, letter: str, found: re.Match[str], numbers: dict[str, float], samples: Samples,
                place: str) -> Any:
         """Return the values of a function or of its derivative; None for another derivative."""
         reference, wrt = self.prepared.reference, self.prepared.reference.wrt
@@ -249,13 +291,12 @@ class Facts:
             if letter != self._height() or by not in (("x",), wrt[:1]):
                 return None
             formula, node = reference.formula, reference.slopes()[0]
-        elif not set(by) <= {*wrt}:
+        elif not set(by) <= {*self.letters}:
             return None
         else:
             for name in by:
                 node = slope(formula, node, name)
-        inputs = {**samples, **{n: np.full(SIZE, _number(v)) for n, v in zip(
-            wrt, numbers, strict=False) if v != n}}
+        inputs = {**samples, **{name: np.full(SIZE, number) for name, number in numbers.items()}}
         if not set(formula.leaves([node])) <= inputs.keys():
             return None
         with np.errstate(all="ignore"):
@@ -288,7 +329,8 @@ def _functions(prepared: PreparedProblem) -> dict[str, Function]:
     if reference.form == "curve":
         found = {name: (formula, [f]) for name, f in zip("xy", reference.functions, strict=False)}
     elif reference.form == "equation":
-        return {prepared.problem.dependent: (formula, [formula.leaf(prepared.problem.dependent)])}
+        found = {prepared.problem.dependent: (formula, [
+            formula.leaf(prepared.problem.dependent)])}
     elif reference.form == "one":
         head = re.match(r"\s*([A-Za-z])\s*(?:\(|=)", prepared.problem.function)
         own = head[1] if head and "=" in prepared.problem.function else "y"
@@ -302,7 +344,8 @@ def _functions(prepared: PreparedProblem) -> dict[str, Function]:
         if reference.contact is not None:
             found["b"] = formula, [formula.substituted(node, {formula.leaf(
                 reference.contact.names[0]): formula.number(0.0)}) for node in reference.nodes]
-    return {name: one for name, one in found.items() if name not in known or name in "xy"}
+    return {name: one for name, one in found.items() if name not in known or reference.form in (
+        "curve", "equation")}
 
 
 def _samples(prepared: PreparedProblem) -> Samples | None:

@@ -32,12 +32,14 @@ STEP = re.compile(r"[·⋅∙•∇'’]|\\cdot|\\nabla|/\s*\(?\s*d[a-z]")
 """What stands in sides that are no formulas alone: a product of vectors, a quotient of slopes."""
 WRITTEN = (
     (re.compile(r"\\(?:text|textrm|mathrm|mbox)\s*\{([^{}]*)\}"), r" \1 "),
-    (re.compile(r"\\(?:quad|qquad|left|right|displaystyle)(?![A-Za-z])|\\[,;:! ]|\$"), " "),
+    (re.compile(r"\\(?:quad|qquad|left|right|displaystyle)(?![A-Za-z])|\\[,;:! ]"), " "),
     (re.compile(r"\^\s*\{\s*(?:\\prime\s*)+\}|\^\s*\\prime|[’′]"), "'"),
-    (re.compile(r"[✓✔✅☑]\ufe0f?"), " "),
+    (re.compile(r"[✓✔✅☑]\ufe0f?|[∴∵]|\\(?:therefore|because|checkmark)(?![A-Za-z])"), " "),
     (re.compile(r"\(\s*((?:at|when|for|where|with|if)?\s*[A-Za-z]\s*=[^()=]*)\)\s*$"), r", \1"))
 FILLING = frozenset(
     "the line equation of it its this that function curve point graph our".split())
+EVERYWHERE = re.compile(r"(?:D(?:_?f|_\{f\}|\(f\))?\s*=|[a-z]\s*∈)\s*(?:R|ℝ|\\mathbb\s*\{?R\}?)")
+"""A domain that leaves nothing out."""
 SLOPE = re.compile(r"(?:slope|steigung)\s*(?:m\s*)?=?\s*(?=[-\d(\\√])", re.IGNORECASE)
 
 
@@ -48,38 +50,65 @@ def settle(prepared: PreparedProblem, answer: str, whole: dict[str, Any],
 
     judged: function from the one that is the answer to its result.
     """
-    if whole["verdict"] == "blank" or not (MAY_JOIN.search(answer) or STEP.search(answer)):
+    if whole["verdict"] == "blank" or not (whole["verdict"] == "unreadable" or MAY_JOIN.search(
+            answer) or STEP.search(answer)):
         return whole
     pieces = statements(answer, prepared)
     if not 0 < len(pieces) <= MOST:
         return whole
     facts = prepared.kept("facts", lambda: Facts(prepared)).about()
     if len(pieces) == 1:
-        if whole["verdict"] == "unreadable" and pieces[0] != answer.strip():
-            whole = judged(pieces[0])
+        if whole["verdict"] in ("unreadable", "undecided") and pieces[0] != answer.strip():
+            found = judged(pieces[0])
+            if found["verdict"] in RIGHT or whole["verdict"] == "unreadable":
+                whole = found
         return _by_steps(facts, pieces[0], whole, judged)
-    last = max([k for k, piece in enumerate(pieces) if not facts.is_place(piece)], default=-1)
-    if last < 0:
-        return whole
+    return _of_statements(facts, pieces, whole, lambda piece: _by_steps(
+        facts, piece, judged(piece), judged))
+
+
+def _of_statements(facts: Facts, pieces: list[str], whole: dict[str, Any],
+                   judged: Callable[[str], dict[str, Any]]) -> dict[str, Any]:
+    """Return the result for several statements: that of the last which is no place and not only
+    true, as f(2) = 10 where f'(2) is asked for, if all others are true.
+    """
     functions = len(facts.functions)
-    others = [*pieces[:last], *pieces[last + 1:]]
-    true = [facts.states(piece) for piece in others]
-    if False not in true and (not all(true) or not facts.knows(pieces[last])):
-        return whole
-    found = _by_steps(facts, pieces[last], judged(pieces[last]), judged)
-    if False in true:
-        if found["verdict"] in RIGHT or whole["verdict"] in RIGHT:
-            whole = {**whole, "mistake": None, "also": [], "confidence": None, "hint": None}
-            leave(whole, f"`{others[true.index(False)]}` stands beside it, and is not so")
-        return whole
-    if found["verdict"] in RIGHT:
+    true = [facts.states(piece) for piece in pieces]
+    found, last = whole, -1
+    for k in range(len(pieces) - 1, -1, -1):
+        if facts.is_place(pieces[k]):
+            continue
+        found, last = judged(pieces[k]), k
+        if not true[k] or found["verdict"] in RIGHT:
+            break
+    right = found["verdict"] in RIGHT
+    others = [k for k in range(len(pieces)) if k != last]
+    false = [pieces[k] for k in others if true[k] is False]
+    if false and (right or whole["verdict"] in RIGHT):
+        return _left(whole, f"`{false[0]}` stands beside it, and is not so")
+    if right and true[last] is not False and all(true[k] for k in others) and facts.knows(
+            pieces[last]):
         return found
-    # What is true is no wrong answer: f'(2) = 12, f(2) = 8.
-    sure = found["verdict"] == "wrong" and whole["verdict"] not in RIGHT and not (
-        prepared.reference.shape or len(facts.functions) > functions
-        or facts.states(pieces[last]))
-    return found if sure and not any(
-        judged(piece)["verdict"] in RIGHT for piece in others) else whole
+    if whole["verdict"] != "wrong" and not (
+            found["verdict"] == "wrong" and all(true[k] for k in others)):
+        return whole
+    verdicts = {judged(piece)["verdict"] for piece, found_true in zip(pieces, true, strict=True)
+                if found_true} - {"wrong"}
+    if right or (verdicts if whole["verdict"] == "wrong" else verdicts & RIGHT):
+        return whole if whole["verdict"] in (*RIGHT, "undecided") else _left(
+            whole, "some of what stands here is right")
+    # Letters of their own may be in a wrong answer, and what is true is none.
+    sure = whole["verdict"] not in RIGHT and not (
+        facts.prepared.reference.shape or len(facts.functions) > functions or true[last]
+        or not all(map(facts.is_place, pieces[last + 1:])))
+    return found if sure and all(true[k] for k in others) else whole
+
+
+def _left(whole: dict[str, Any], why: str) -> dict[str, Any]:
+    """Return a result that leaves an answer to a person, without what was said to be wrong."""
+    found = {**whole, "mistake": None, "also": [], "confidence": None, "hint": None}
+    leave(found, why)
+    return found
 
 
 def _by_steps(facts: Facts, text: str, found: dict[str, Any],
@@ -95,8 +124,7 @@ def _by_steps(facts: Facts, text: str, found: dict[str, Any],
     if found["verdict"] in RIGHT:
         steps = sides[max(labels, default=-1) + 1:]
         if len(steps) > 1 and any(map(STEP.search, steps)) and facts.are_equal(steps) is False:
-            found = {**found}
-            leave(found, f"the sides of `{text}` are not all equal")
+            return _left(found, f"the sides of `{text}` are not all equal")
         return found
     if found["verdict"] != "wrong" and 0 not in labels and facts.are_equal(sides):
         last = judged(sides[-1])
@@ -108,7 +136,7 @@ def statements(answer: str, prepared: PreparedProblem) -> list[str]:
     """Return the statements of an answer, without words between them and words without meaning."""
     for pattern, meant in WRITTEN:
         answer = pattern.sub(meant, answer)
-    if "\\\\" in answer:
+    if "\\\\" in answer or "$" in answer:
         from gradcli.lang.paper.notations import typeset
 
         answer = typeset(answer)
@@ -143,4 +171,6 @@ def _bare(piece: str, prepared: PreparedProblem) -> str:
     while words and words[-1].casefold().strip(".") in own:
         del words[-1]
     bare = " ".join(words)
+    if EVERYWHERE.fullmatch(bare):
+        return ""
     return SLOPE.sub("m = ", bare) if kind.line else bare
