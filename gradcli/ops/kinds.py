@@ -230,7 +230,8 @@ class Op:
             return self._from_python(args, attributes)
         apply = None
         for a in args:
-            if type(a) in SCALAR_TYPES:
+            kind = type(a)
+            if kind in SCALAR_TYPES or kind.__name__ == "ndarray":
                 continue
             knows = getattr(a, "__gradcli_apply__", None)
             if knows is not None:
@@ -272,6 +273,10 @@ class Op:
                     break
             else:
                 return self.on_scalars(values)
+            if self.arrays is not None and alike(values):
+                with np.errstate(all="ignore"):
+                    found = self.arrays(*values)
+                return found if getattr(found, "ndim", 0) else plain(found)
             self._check_broadcast(values)
             try:
                 with np.errstate(all="ignore"):
@@ -381,6 +386,26 @@ class Op:
 
     def __repr__(self) -> str:
         return f"<operation {self.name}>"
+
+
+def alike(values: Sequence[Any]) -> bool:
+    """Return whether values are arrays of one floating point type and one shape, or of float64
+    with numbers among them: nothing about them has to be looked at again.
+    """
+    first: Any = None
+    numbers = False
+    for v in values:
+        if type(v) is float:
+            numbers = True
+        elif type(v).__name__ != "ndarray":
+            return False
+        elif first is None:
+            if v.dtype.char not in "df":
+                return False
+            first = v
+        elif v.dtype is not first.dtype or v.shape != first.shape:
+            return False
+    return first is not None and not (numbers and first.dtype.char == "f")
 
 
 def _by_element(op: Op, values: Sequence[Any]) -> Any:

@@ -60,6 +60,9 @@ def saved(op: Op, ids: Sequence[int | None], values: Sequence[Any], ans: Any
     The derivative of an operand without an id is never taken, so a value that only its own rule
     reads is not needed.
     """
+    if type(ans) not in SCALAR_TYPES and ans.nbytes < SMALL and all([
+            type(v) in SCALAR_TYPES or v.nbytes < SMALL for v in values]):
+        return values, ans
     reads: Sequence[bool]
     if op.elementwise:
         by_rule = _reads.get(op.name)

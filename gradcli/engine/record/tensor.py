@@ -17,7 +17,7 @@ from gradcli.engine.record import record as records
 from gradcli.engine.record.provenance import caller, result_kind, spots
 from gradcli.engine.record.record import fresh_id
 from gradcli.engine.record.saved import saved
-from gradcli.ops.kinds import INT64, Op
+from gradcli.ops.kinds import INT64, Op, alike
 from gradcli.ops.table import shapes
 from gradcli.ops.values import FLOAT_DTYPES, SCALAR_TYPES, dtype_of, plain, shape_of
 
@@ -137,14 +137,15 @@ def apply(op: Op, args: Sequence[Any], attributes: Mapping[str, Any]) -> Any:
             values.append(a)
         else:
             return apply(op, [operand(b) for b in args], attributes)
-    if values and (_is_complex(values[0]) or (len(values) > 1 and _is_complex(values[-1]))):
-        if "real_only" in op.traits:
-            from gradcli.ops.table.complex_numbers import refuse
+    if not alike(values):
+        if values and (_is_complex(values[0]) or (len(values) > 1 and _is_complex(values[-1]))):
+            if "real_only" in op.traits:
+                from gradcli.ops.table.complex_numbers import refuse
 
-            raise refuse(op.name)
-        op = op.on_complex or op
-    if len(args) > 1:
-        values = one_dtype(op, args, values)
+                raise refuse(op.name)
+            op = op.on_complex or op
+        if len(args) > 1:
+            values = one_dtype(op, args, values)
     if batch and op.elementwise:
         args, values = _aligned(args, values)
     cores: list[int] | None = None
