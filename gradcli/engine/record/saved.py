@@ -60,8 +60,10 @@ def saved(op: Op, ids: Sequence[int | None], values: Sequence[Any], ans: Any
     The derivative of an operand without an id is never taken, so a value that only its own rule
     reads is not needed.
     """
-    if type(ans) not in SCALAR_TYPES and ans.nbytes < SMALL and all([
-            type(v) in SCALAR_TYPES or v.nbytes < SMALL for v in values]):
+    for v in (ans, *values):
+        if type(v) not in SCALAR_TYPES and v.nbytes >= SMALL:
+            break
+    else:
         return values, ans
     reads: Sequence[bool]
     if op.elementwise:
