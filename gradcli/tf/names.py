@@ -29,6 +29,8 @@ HOMES = {
     "modules": "Module",
     "data": """data.Dataset data.AUTOTUNE data.INFINITE_CARDINALITY data.UNKNOWN_CARDINALITY
         TensorSpec""",
+    "train": """train.Checkpoint train.CheckpointManager train.latest_checkpoint
+        train.list_variables train.load_variable""",
     "draws": """random.Generator random.get_global_generator random.set_global_generator""",
     "asserting": """debugging.Assert Assert assert_equal=assert_equal assert_less=assert_less
         assert_greater=assert_greater assert_rank=assert_rank debugging.is_numeric_tensor

@@ -128,3 +128,26 @@ def test_weights_in_files(tmp_path: Path) -> None:
     assert (one.layers[0].kernel.numpy() == other.layers[0].kernel.numpy()).all()
     with pytest.raises(ValueError, match=r"must end in `.weights.h5`"):
         one.save_weights(tmp_path / "a")
+
+
+def test_checkpoints_of_models_and_optimizers(tmp_path: Path) -> None:
+    def made() -> tuple[Any, Any]:
+        model = tf.keras.Sequential([tf.keras.Input((2,)), tf.keras.layers.Dense(1)])
+        optimizer = tf.keras.optimizers.Adam(0.1)
+        optimizer.apply_gradients([(tf.ones_like(v), v) for v in model.trainable_variables])
+        return model, optimizer
+
+    (model, optimizer), (other, its) = made(), made()
+    path = tf.train.Checkpoint(model=model, optimizer=optimizer, n=3).save(tmp_path / "a" / "ckpt")
+    tf.train.Checkpoint(model=other, optimizer=its, n=4).restore(path).assert_consumed()
+    for one, two in zip([*model.variables, *optimizer.variables],
+                        [*other.variables, *its.variables], strict=True):
+        assert (one.numpy() == two.numpy()).all()
+    unbuilt = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+    with pytest.raises(ValueError, match="build the model"):
+        tf.train.Checkpoint(model=unbuilt).restore(path)
+    with pytest.raises(tf.errors.NotFoundError, match="no checkpoint"):
+        tf.train.Checkpoint(model=model).restore(tmp_path / "nowhere")
+    with pytest.raises(AssertionError, match="not bound"):
+        tf.train.Checkpoint(other=model).restore(path).assert_existing_objects_matched()
+    assert tf.train.latest_checkpoint(tmp_path) is None
