@@ -8,17 +8,21 @@ infinite, or 0 whenever it was asked, is explained when it happens, while the ta
 from __future__ import annotations
 
 import builtins
+import linecache
 import sys
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
+from warnings import catch_warnings, filterwarnings
 
 from gradcli.base.errors import read
 from gradcli.base.lazy import np
 from gradcli.engine.record.provenance import caller, inside, position
+from gradcli.engine.record.record import begin_anew
 from gradcli.engine.record.tensor import Tensor, flatten
 from gradcli.explain.python.why import why
 from gradcli.tf import tape as tapes
+from gradcli.tf.changes import Script, fix
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,25 +41,31 @@ MOST = 200
 
 
 class Run:
-    """A script that ran: the status that it ended with and what ended it, and what was heard."""
+    """A script that ran: its text, the status that it ended with and what ended it, and what was
+    heard.
+    """
 
-    __slots__ = ("heard", "path", "problem", "status")
+    __slots__ = ("heard", "path", "problem", "status", "text")
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, text: str) -> None:
         self.path = path
+        self.text = text
         self.status = 0
         self.problem: BaseException | None = None
         self.heard = Heard()
 
 
-def run(path: str, arguments: Sequence[str], real: bool = False) -> Run:
-    """Run a script to its end, as Python does. real: with the TensorFlow that is installed.
+def run(path: str, arguments: Sequence[str], real: bool = False, text: str | None = None) -> Run:
+    """Run a script to its end, as Python does. real: with the TensorFlow that is installed. text:
+    in place of what the file has.
 
     An exception of the script is kept, not raised. Raises E0601 and E0602 for a file that cannot be
     read, and what the user raises by an interrupt.
     """
-    made = Run(path)
-    text = read(path).text
+    made = Run(path, read(path).text if text is None else text)
+    begin_anew()
+    # What explanations and tracebacks show is what ran, whatever the file has.
+    linecache.cache[path] = len(made.text), None, made.text.splitlines(keepends=True), path
     main = ModuleType("__main__")
     vars(main).update(__file__=path, __builtins__=builtins)
     before = sys.argv, sys.path[:], sys.modules["__main__"]
@@ -69,7 +79,9 @@ def run(path: str, arguments: Sequence[str], real: bool = False) -> Run:
         sys.meta_path.insert(0, finder)
     tapes.listener = made.heard
     try:
-        exec(compile(text, path, "exec"), vars(main))
+        with catch_warnings():
+            filterwarnings("ignore", "a derivative may be wrong")   # findings say more
+            exec(compile(made.text, path, "exec"), vars(main))
     except SystemExit as stop:
         made.status = _status(stop.code)
     except KeyboardInterrupt:
@@ -157,15 +169,16 @@ def _of_the_script(trace: TracebackType | None) -> TracebackType | None:
 class Gradient:
     """A gradient that a script asks for, at one place with respect to one source.
 
+    number: of the question that first asked for it, and of the source there.
     asked: how often; answers: how often it was None, NaN, infinite or 0.
     """
 
-    __slots__ = ("answers", "asked", "at", "name", "reasons", "total")
+    __slots__ = ("answers", "asked", "at", "number", "reasons", "total")
 
-    def __init__(self, at: Any, total: int) -> None:
+    def __init__(self, at: Any, number: tuple[int, int], total: int) -> None:
         self.at = at
+        self.number = number
         self.total = total
-        self.name = ""
         self.asked = 0
         self.answers: dict[str, int] = {}
         self.reasons: dict[str, list[Any]] = {}
@@ -183,23 +196,26 @@ class Gradient:
 
 
 class Heard:
-    """All gradients that a script has asked for."""
+    """All gradients that a script has asked for, in so many questions."""
 
-    __slots__ = ("explained", "gradients")
+    __slots__ = ("explained", "gradients", "questions")
 
     def __init__(self) -> None:
         self.gradients: dict[tuple[Any, ...], Gradient] = {}
         self.explained = 0
+        self.questions = 0
 
     def __call__(self, tape: Any, target: Any, sources: Any, found: Any, frame: FrameType) -> None:
         """Note the answers to one question, and explain the first of each kind of wrong one."""
         outside, place = caller(frame)
         answers = flatten(found)
+        self.questions += 1
         for k, (source, g) in enumerate(zip(flatten(sources), answers, strict=True)):
             key = place, getattr(source, "serial", None) or f"source {k}"
             known = self.gradients.get(key)
             if known is None:
-                known = self.gradients[key] = Gradient(position(place), len(answers))
+                known = self.gradients[key] = Gradient(
+                    position(place), (self.questions, k), len(answers))
             known.asked += 1
             answer = answer_of(g)
             if not answer:
@@ -229,46 +245,80 @@ def answer_of(g: Any) -> str:
 # ---- what is told --------------------------------------------------------------------------------
 
 
-def findings(made: Run) -> dict[str, Any]:
-    """Return as plain data what a script's gradients show: one finding for each cause, with all
-    sources that it cuts or spoils.
+class Finding:
+    """One cause, and all gradients at one place that it cuts or spoils.
+
+    reasons: the causes, the one to mend first on top; empty where none is known.
     """
-    groups: dict[tuple[Any, ...], dict[str, Any]] = {}
+
+    __slots__ = ("answer", "gradients", "reasons", "sources")
+
+    def __init__(self, answer: str, reasons: list[Any]) -> None:
+        self.answer = answer
+        self.reasons = reasons
+        self.gradients: list[Gradient] = []
+        self.sources: list[str] = []
+
+    @property
+    def at(self) -> Any:
+        """Return (file, line) of the question."""
+        return self.gradients[0].at
+
+    @property
+    def target(self) -> str:
+        """Return the name of the target; empty if it is not known."""
+        return self.reasons[0].target if self.reasons else ""
+
+
+def grouped(made: Run) -> list[Finding]:
+    """Return what a script's gradients show: one finding for each cause."""
+    groups: dict[tuple[Any, ...], Finding] = {}
     for gradient in made.heard.gradients.values():
         answer = gradient.wrong()
         if not answer:
             continue
-        first, *others = gradient.reasons.get(answer) or [None]
+        reasons = gradient.reasons.get(answer) or []
+        first = reasons[0] if reasons else None
         cause = (first.code, first.file, first.line, first.column) if first is not None else ()
-        group = groups.setdefault((gradient.at, answer, cause), _finding(
-            gradient, answer, first, others))
-        group["sources"].append(first.source if first is not None else "a source")
-        group["times"] = max(group["times"], gradient.answers[answer])
-        group["asked"] = max(group["asked"], gradient.asked)
+        group = groups.setdefault((gradient.at, answer, cause), Finding(answer, reasons))
+        group.gradients.append(gradient)
+        group.sources.append(first.source if first is not None else "a source")
+    return list(groups.values())
+
+
+def findings(made: Run) -> dict[str, Any]:
+    """Return the findings as plain data."""
     ended: dict[str, Any] | None = None
     if made.problem is not None:
         ended = {"type": type(made.problem).__name__, "message": str(made.problem)}
+    try:
+        script = Script(made.path, made.text)
+    except (SyntaxError, ValueError):
+        script = None
     return {"schema": 1, "command": "why", "file": made.path, "script": True,
             "asked": len(made.heard.gradients), "status": made.status, "ended": ended,
-            "findings": list(groups.values())}
+            "findings": [_plain_finding(group, script) for group in grouped(made)]}
 
 
-def _finding(gradient: Gradient, answer: str, reason: Any, others: Sequence[Any]) -> dict[str, Any]:
-    at = gradient.at or (None, None)
-    made: dict[str, Any] = {
-        "answer": answer, "asked_at": {"file": at[0], "line": at[1]}, "total": gradient.total,
-        "sources": [], "times": 0, "asked": 0, "target": None, "code": None, "message": None,
-        "file": None, "line": None, "column": None, "text": None, "fix": None, "related": [],
-        "behind": []}
-    if reason is None:
-        return made
-    made.update(_plain(reason), target=reason.target, related=[
-        {"file": file, "line": line, "column": column, "message": text}
-        for file, line, column, text in reason.related])
-    made["behind"] = [_plain(other) for other in others]
-    return made
+def _plain_finding(group: Finding, script: Script | None) -> dict[str, Any]:
+    at = group.at or (None, None)
+    found: dict[str, Any] = {
+        "answer": group.answer, "asked_at": {"file": at[0], "line": at[1]},
+        "total": group.gradients[0].total, "sources": group.sources,
+        "times": max(g.answers[group.answer] for g in group.gradients),
+        "asked": max(g.asked for g in group.gradients),
+        "target": None, "code": None, "message": None, "file": None, "line": None, "column": None,
+        "text": None, "fix": None, "related": [], "behind": []}
+    if group.reasons:
+        reason = group.reasons[0]
+        found.update(_plain(reason, group.at, script), target=reason.target, related=[
+            {"file": file, "line": line, "column": column, "message": text}
+            for file, line, column, text in reason.related])
+        found["behind"] = [_plain(other, group.at, script) for other in group.reasons[1:]]
+    return found
 
 
-def _plain(reason: Any) -> dict[str, Any]:
-    return {name: getattr(reason, name)
-            for name in ("code", "message", "file", "line", "column", "text", "fix")}
+def _plain(reason: Any, at: Any, script: Script | None) -> dict[str, Any]:
+    found = {name: getattr(reason, name)
+             for name in ("code", "message", "file", "line", "column", "text")}
+    return {**found, "fix": fix(reason, at, script)}

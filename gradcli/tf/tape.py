@@ -88,9 +88,15 @@ def custom_gradient(f: Callable[..., Any]) -> Callable[..., Any]:
     """Return a function with a gradient of its own: `f` returns its value and `grad(upstream)`."""
     def with_manners(*args: Any, **options: Any) -> Any:
         made, grad = f(*answer(list(args)), **options)
-        return made, lambda *upstream, **more: grad(*answer(list(upstream)), **more)
+
+        def rule(*upstream: Any, **more: Any) -> Any:
+            return grad(*answer(list(upstream)), **more)
+
+        rule.__wrapped__ = grad  # type: ignore[attr-defined]
+        return made, rule
 
     with_manners.__wrapped__ = f  # type: ignore[attr-defined]
+    with_manners.__name__ = getattr(f, "__name__", "custom")
     call = custom.custom_gradient(with_manners)
 
     def called(*args: Any, **options: Any) -> Any:

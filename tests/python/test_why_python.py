@@ -204,7 +204,7 @@ x = Variable(1.0)
 with GradientTape() as tape:
     y = f(x)
 found = tape.why(y, x)
-""", [("path-custom-none", 6, 9)]),
+""", [("path-custom-none", 3, 1)]),
     "custom_rule_that_fails": ("""
 @gradcli.custom_gradient
 def f(x):
@@ -534,7 +534,7 @@ with GradientTape() as tape:
     y = f(a, b)
 g = tape.gradient(y, [a, b])
 found = tape.why(y, b)
-""", [("path-custom-none", 6, 9)]),
+""", [("path-custom-none", 3, 1)]),
     "auto_off": ("""
 x = Variable(2.0)
 tape = GradientTape(watch_accessed_variables=False)

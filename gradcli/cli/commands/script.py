@@ -4,15 +4,22 @@ from __future__ import annotations
 
 from contextlib import redirect_stderr, redirect_stdout
 
+from gradcli.base.errors import Source
 from gradcli.cli.commands.output import Destination
+from gradcli.cli.commands.why import show
 from gradcli.cli.environment import OK, WRONG
+from gradcli.render.entries import listed
 from gradcli.render.layouts import scripts
+from gradcli.render.numbers import visible
 from gradcli.tf import script
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from gradcli.cli.environment import Environment
     from gradcli.cli.options.programs import WhyOptions
+    from gradcli.tf.mending import Mended
 
 
 def run(options: WhyOptions, environment: Environment) -> int:
@@ -21,8 +28,13 @@ def run(options: WhyOptions, environment: Environment) -> int:
 
 
 def why(options: WhyOptions, environment: Environment) -> int:
-    """Run a script, then tell what its gradients show; with --strict 1 if one is wrong."""
+    """Run a script, then tell what its gradients show; with --strict 1 if one is wrong.
+
+    With --fix it is run again with each change that may help, and those that do are shown.
+    """
     made = _run(options, environment)
+    if options.fix:
+        return _mend(made, options, environment)
     answer = script.findings(made)
     if options.framework is not None:
         from gradcli.explain.frameworks import in_words
@@ -44,3 +56,28 @@ def _run(options: WhyOptions, environment: Environment) -> script.Run:
     if made.problem is not None:
         environment.tell(script.told(made.problem))
     return made
+
+
+def _mend(made: script.Run, options: WhyOptions, environment: Environment) -> int:
+    """Show the diff of the changes that help, and tell what they are and what is left."""
+    from gradcli.tf import mending
+
+    mended = mending.mended(made, options.arguments, options.real)
+    show(Source(made.text, made.path), mended.text, options, environment)
+    if not options.quiet:
+        environment.tell("".join([f"{visible(line)}\n" for line in _summary(made, mended)]))
+    return WRONG if options.strict and mended.left else OK
+
+
+def _summary(made: script.Run, mended: Mended) -> Iterator[str]:
+    if not script.grouped(made):
+        yield "nothing to mend: no gradient is None, NaN, infinite or 0 each time"
+    yield from mended.words
+    if mended.gained:
+        yield "with this the script was run again: " + (
+            "1 gradient more is right" if mended.gained == 1 else
+            f"{mended.gained} gradients more are right")
+    for finding in mended.left:
+        of = f" of {finding.target}" if finding.target else ""
+        yield f"the gradient{of} with respect to {listed(finding.sources)} stays" \
+            f" {finding.answer}: no change of the text that was tried helps"

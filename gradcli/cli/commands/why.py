@@ -69,13 +69,17 @@ def _missing(answer: dict[str, Any]) -> list[tuple[int, int]]:
 
 
 def _mend(source: Source, text: str, options: WhyOptions, environment: Environment) -> None:
-    """Show the diff with --fix, make the change with --write: the file first, so that none is
+    """Make the change with --write, show the diff with --fix: the file first, so that none is
     announced that was not made.
     """
     if options.write and text != source.text:
         _change(options.file or "", source, text)
-    if not options.fix:
-        return
+    if options.fix:
+        show(source, text, options, environment)
+
+
+def show(source: Source, text: str, options: WhyOptions, environment: Environment) -> None:
+    """Show the diff between a file and its new text, or write it to the file of -o."""
     path = None if options.output == "-" else options.output
     stream = environment.stdout
     if path is not None:

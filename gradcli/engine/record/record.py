@@ -290,6 +290,14 @@ def _opened() -> list[Record]:
     return found
 
 
+def begin_anew() -> None:
+    """Forget what Python code did so far: another program begins."""
+    first = _opened()[0]
+    first.trace = PythonEvents()
+    traces.clear()
+    traces.append(first.trace)
+
+
 def current() -> Record:
     """Return the innermost open record of this thread."""
     try:

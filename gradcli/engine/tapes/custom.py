@@ -65,6 +65,16 @@ class CustomOp(Unlisted):
         return CustomOp(self.name, _no_rule, self.inner, self.nones, self.place)
 
 
+def _place_of(grad: Any) -> Any:
+    """Return where a gradient function is written: in a file its span, in Python its first
+    instruction; None if it has no text.
+    """
+    if hasattr(grad, "place"):
+        return grad.place
+    code = getattr(getattr(grad, "__wrapped__", grad), "__code__", None)
+    return None if code is None else (code, 0)
+
+
 def _no_rule(g: Any, ans: Any, *xs: Any, **attributes: Any) -> Sequence[Any]:
     """Return no gradients, in place of a rule that is gone."""
     return [None] * len(xs)
@@ -250,7 +260,7 @@ def custom_gradient(f: Callable[..., Any]) -> Callable[..., Any]:
                         help="end it with: return value, grad") from None
         outputs = [_output(v) for v in flatten(value)]
         rule = _user_rule(name, grad, len(tensors), watcher.found)
-        rule.place = getattr(grad, "place", None)  # type: ignore[attr-defined]
+        rule.place = _place_of(grad)  # type: ignore[attr-defined]
         states = [v.read() for v in watcher.found]
         return like(value, record_custom(name, [*tensors, *states], outputs, rule))
 

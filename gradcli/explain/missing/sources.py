@@ -161,7 +161,7 @@ def _twice(scene: Scene, gap: Gap, above: set[int]) -> Reason | None:
     asked = scene.binding(gap.target) if again in makers else None
     return Reason(
         "source-computed-twice", f"{gap.source} was computed twice: {gap.target} was made with the"
-        " other value, of the same numbers", asked or again or gap.source_span,
+        " other value, of the same numbers", asked or again or gap.source_span, abouts=[twin],
         related=[(gap.source_span, f"this is the {gap.source} that was asked for")])
 
 

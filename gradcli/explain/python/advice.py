@@ -25,15 +25,26 @@ def to_call(texts: PythonFiles, place: Any) -> str:
     if not name.startswith("__"):
         return f"call {name}"
     text = texts.of(place)
+    owner, calls = calls_to(texts, place)
+    written = {text.segment(call) for call in calls}
+    short = [call for call in written if len(call) <= 40]
+    return f"call {short[0]}" if name == "__call__" and len(short) == len(written) == 1 else (
+        f"use the {owner}")
+
+
+def calls_to(texts: PythonFiles, place: Any) -> tuple[str, list[ast.Call]]:
+    """Return the class of the function around a location, and the calls of that function in its
+    file: `__call__` and `call` are run by calls of names that instances were bound to.
+    """
+    text = texts.of(place)
     assert text.tree is not None
+    name = getattr(texts.scope(place), "name", "")
     owner = next((n.name for n in reversed(texts.around(place)) if isinstance(n, ast.ClassDef)), "")
     made = {getattr(t, "id", getattr(t, "attr", "")) for n in ast.walk(text.tree)
             if isinstance(n, ast.Assign) and isinstance(n.value, ast.Call)
             and getattr(n.value.func, "id", "") == owner for t in n.targets}
-    calls = {text.segment(call) for one in made for call in text.calls_of(one)}
-    short = [call for call in calls if len(call) <= 40]
-    return f"call {short[0]}" if name == "__call__" and len(short) == len(calls) == 1 else (
-        f"use the {owner}")
+    names = made if name in ("__call__", "call") and owner else {name}
+    return owner, [call for one in names for call in text.calls_of(one)]
 
 
 def assigning(statement: Any, name: str) -> str | None:

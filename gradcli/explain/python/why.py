@@ -35,6 +35,9 @@ if TYPE_CHECKING:
     from gradcli.engine.tapes.accumulator import ForwardAccumulator
     from gradcli.engine.tapes.tape import GradientTape
 
+# Causes that a line ran while no tape recorded it.
+OUTSIDE = ("path-outside-tape", "path-gradient-not-recorded")
+
 
 class Reason:
     """One cause of a missing gradient in Python code.
@@ -230,8 +233,12 @@ def _explain(trace: PythonTrace, seen: Window, target: Any, targets: Sequence[Te
         found.sort(key=lambda r: r.code != "target-dtype")
     missing = tape is None or tape.tensorflow_semantics or (
         found[0].code != "derivative-constant")
-    return [Reason(r, target_name, source_name, _fix(r, gap, scene, trace), trace.texts,
-                   "None" if missing else "0") for r in found]
+    _outside_last(trace, seen, found)
+    fixes = [_fix(r, gap, scene, trace) for r in found]
+    for reason in found:
+        _called(reason, gap, scene)
+    return [Reason(r, target_name, source_name, fix, trace.texts, "None" if missing else "0")
+            for r, fix in zip(found, fixes, strict=True)]
 
 
 def _name_of_target(trace: PythonTrace, target: Any, targets: Sequence[Tensor]) -> str:
@@ -280,7 +287,7 @@ def _fix(reason: reasons.Reason, gap: Gap, scene: PythonScene, trace: PythonTrac
         collected = changes.collecting(scene.texts.statement(place_of(reason.abouts[0])))
         if collected is not None:
             return collected
-    if reason.code in ("path-outside-tape", "path-gradient-not-recorded"):
+    if reason.code in OUTSIDE:
         function = scene.texts.scope(reason.span)
         around = scene.texts.around(gap.window.span) if gap.window is not None else []
         if hasattr(function, "name") and function not in around:
@@ -296,6 +303,37 @@ def _fix(reason: reasons.Reason, gap: Gap, scene: PythonScene, trace: PythonTrac
             return "keep it a float; x + stop_gradient(round(x) - x) rounds and passes the" \
                 " gradient"
     return advice(scene, gap, reason, python=True)
+
+
+def _outside_last(trace: PythonTrace, seen: Window, found: list[reasons.Reason]) -> None:
+    """Put what left the engine before the tape began, as in a simulation, behind what left in its
+    block: it was seldom meant to count.
+    """
+    at = [k for k, r in enumerate(found) if r.code == "path-left-engine"]
+    during = {place for time, place, *_ in trace.events.exits if seen.state(time) is None}
+    for k, reason in zip(at, sorted([found[k] for k in at], key=lambda r: r.span not in during),
+                         strict=True):
+        found[k] = reason
+
+
+def _called(reason: reasons.Reason, gap: Gap, scene: PythonScene) -> None:
+    """Point to the call in the asking function where a function ran outside the tape as a whole, or
+    computed the source again: that is the line to change.
+    """
+    twice = reason.code == "source-computed-twice"
+    place = place_of(reason.abouts[0]) if reason.abouts else reason.span
+    asking = scene.texts.scope(gap.asked_at)
+    if not (twice or reason.code in OUTSIDE) or scene.texts.scope(place) in (None, asking):
+        return
+    text = scene.texts.of(place)
+    found = [text.position(call) for call in changes.calls_to(scene.texts, place)[1]]
+    bound = scene.texts.statement(scene.binding(gap.source)) if twice else None
+    found = [at for at in found if scene.texts.scope(at) is asking and (
+        bound is None or scene.texts.statement(at) is not bound)]
+    if len(found) == 1:
+        if not twice:
+            reason.related.append((place, "this ran there"))
+        reason.span = found[0]
 
 
 def _assigning(reason: reasons.Reason, gap: Gap, scene: PythonScene, trace: PythonTrace

@@ -1,0 +1,466 @@
+"""Changes of a script's text that may bring a gradient back, in TensorFlow's words.
+
+A row of `CHANGES` for each cause of which the text shows what to write; whether it helps is tried
+by `gradcli.tf.mending`.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from typing import Any
+
+    # From the script, a cause, the node at its place, and (file, line) of the question.
+    Find = Callable[["Script", Any, Any, Any], Iterator["Change"]]
+
+# Functions of NumPy by their names in TensorFlow, where these differ.
+NUMPY = {
+    "log": "math.log", "log1p": "math.log1p", "expm1": "math.expm1", "sum": "reduce_sum",
+    "mean": "reduce_mean", "max": "reduce_max", "min": "reduce_min", "prod": "reduce_prod",
+    "amax": "reduce_max", "amin": "reduce_min", "std": "math.reduce_std",
+    "var": "math.reduce_variance", "dot": "linalg.matvec", "inner": "reduce_sum",
+    "power": "pow", "concatenate": "concat", "clip": "clip_by_value", "diag": "linalg.diag_part",
+    "trace": "linalg.trace", "array": "stack", "asarray": "convert_to_tensor",
+    "append": "concat", "arctan2": "atan2", "arcsin": "asin", "arccos": "acos",
+    "arctan": "atan", "ceil": "math.ceil", "outer": "tensordot", "fabs": "abs"}
+# Those that have the same name in both.
+SAME = ("abs", "add", "cos", "cosh", "cumsum", "divide", "einsum", "exp", "expand_dims", "matmul",
+        "maximum", "minimum", "multiply", "negative", "reshape", "sign", "sin", "sinh", "sqrt",
+        "square", "squeeze", "stack", "subtract", "tan", "tanh", "tensordot", "tile", "transpose",
+        "where", "convert_to_tensor")
+LONGEST = 60    # characters of code in a sentence
+
+
+class Change:
+    """A change of a text: (start, end, new text) of its places, and what it is in words."""
+
+    __slots__ = ("edits", "words")
+
+    def __init__(self, words: str, *edits: tuple[int, int, str]) -> None:
+        self.words = words
+        self.edits = edits
+
+    def __add__(self, other: Change) -> Change:
+        return Change(self.words, *dict.fromkeys((*self.edits, *other.edits)))
+
+    def of(self, text: str) -> str | None:
+        """Return the text with this change; None where its places overlap."""
+        last = len(text) + 1
+        for start, end, new in sorted(self.edits, reverse=True):
+            if end > last:
+                return None
+            text, last = text[:start] + new + text[end:], start
+        return text
+
+
+class Script:
+    """The text of a script, its tree, and the name that TensorFlow has in it."""
+
+    def __init__(self, path: str, text: str) -> None:
+        self.path = path
+        self.text = text
+        self.tree = ast.parse(text)
+        self._starts = [0]
+        for line in text.split("\n"):
+            self._starts.append(self._starts[-1] + len(line) + 1)
+        self.above = {child: node for node in ast.walk(self.tree)
+                      for child in ast.iter_child_nodes(node)}
+        self.tf = self._module("tensorflow", "tf")
+        self.np = {self._module("numpy", "np"), self._module("math", "math")}
+
+    def _module(self, name: str, usual: str) -> str:
+        for node in ast.walk(self.tree):
+            if isinstance(node, ast.Import):
+                for one in node.names:
+                    if one.name == name:
+                        return one.asname or name
+        return usual
+
+    def at(self, line: int, column: int) -> int:
+        """Return the offset of a line and a column in bytes, as nodes have them."""
+        start = self._starts[line - 1]
+        whole = self.text[start:self._starts[line] - 1]
+        return start + len(whole.encode()[:column].decode())
+
+    def span(self, node: Any) -> tuple[int, int]:
+        """Return the offsets of a node."""
+        return (self.at(node.lineno, node.col_offset),
+                self.at(node.end_lineno, node.end_col_offset))
+
+    def code(self, node: Any) -> str:
+        """Return the text of a node."""
+        start, end = self.span(node)
+        return self.text[start:end]
+
+    def node(self, reason: Any) -> Any:
+        """Return the expression or statement that a cause points to; None if it is elsewhere."""
+        if reason is None or reason.line is None or reason.file != self.path:
+            return None
+        start = self._starts[reason.line - 1] + reason.column - 1
+        end = self._starts[reason.end_line - 1] + reason.end_column - 1
+        found = None
+        for node in ast.walk(self.tree):
+            if hasattr(node, "lineno") and self.span(node) == (start, end):
+                found = node
+        return found or self.statement(reason.line)
+
+    def statement(self, line: int) -> Any:
+        """Return the innermost statement that begins on a line."""
+        found = None
+        for node in ast.walk(self.tree):
+            if isinstance(node, ast.stmt) and node.lineno == line:
+                found = node
+        return found
+
+    def statement_of(self, node: Any) -> Any:
+        """Return the statement around a node."""
+        while not isinstance(node, ast.stmt):
+            node = self.above[node]
+        return node
+
+    def function(self, node: Any) -> Any:
+        """Return the function around a node, or the file."""
+        while node in self.above:
+            node = self.above[node]
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                break
+        return node
+
+    def replaced(self, node: Any, new: str) -> Change:
+        """Return the change of an expression."""
+        old = self.code(node)
+        words = f"write `{new}` for `{old}`"
+        return Change(words if len(words) < 2 * LONGEST else f"write `{new}`",
+                      (*self.span(node), new))
+
+    def whole_lines(self, node: Any) -> tuple[int, int]:
+        """Return the offsets of the lines of a statement."""
+        return self._starts[node.lineno - 1], self._starts[node.end_lineno]
+
+
+# ---- causes and what to write --------------------------------------------------------------------
+
+
+def left_engine(script: Script, reason: Any, node: Any, asked: Any) -> Iterator[Change]:
+    """Yield the operation of TensorFlow for what left it: `x` for `x.numpy()` or `float(x)`,
+    `tf.math.log(x)` for `np.log(x)`, and so on outwards.
+    """
+    if not isinstance(node, ast.Call):
+        return
+    outer = node
+    while True:
+        above = script.above[outer]
+        if isinstance(above, ast.Call) and _of_numpy(script, above) and outer in above.args:
+            outer = above
+        elif isinstance(above, ast.Call) and _is_tensor_maker(script, above) and (
+                above.args[:1] == [outer]):
+            outer = above
+        else:
+            break
+    made = ast.unparse(_InTensorFlow(script).visit(ast.parse(script.code(outer), mode="eval")))
+    if made != ast.unparse(outer):
+        yield script.replaced(outer, made)
+
+
+def _of_numpy(script: Script, call: ast.Call) -> bool:
+    return isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Name) and (
+        call.func.value.id in script.np)
+
+
+def _is_tensor_maker(script: Script, call: ast.Call) -> bool:
+    return isinstance(call.func, ast.Attribute) and call.func.attr in (
+        "constant", "Variable") and ast.unparse(call.func.value) == script.tf
+
+
+class _InTensorFlow(ast.NodeTransformer):
+    """Operations of TensorFlow in place of NumPy's and of numbers."""
+
+    def __init__(self, script: Script) -> None:
+        self.script = script
+
+    def visit_Call(self, node: ast.Call) -> Any:
+        """Return the operation on tensors that a call is."""
+        self.generic_visit(node)
+        function = node.func
+        if isinstance(function, ast.Attribute) and function.attr in ("numpy", "item") and (
+                not node.args):
+            return function.value
+        if isinstance(function, ast.Name) and function.id == "float" and len(node.args) == 1:
+            return node.args[0]
+        if _is_tensor_maker(self.script, node) and isinstance(node.args[0], ast.Call) and (
+                not node.keywords and len(node.args) == 1):
+            return node.args[0]
+        name = getattr(function, "attr", "")
+        if not _of_numpy(self.script, node) or name not in (*NUMPY, *SAME):
+            return node
+        tensorflow = NUMPY.get(name, name)
+        node.func = ast.parse(f"{self.script.tf}.{tensorflow}", mode="eval").body
+        return node
+
+
+def stopped(script: Script, reason: Any, node: Any, asked: Any) -> Iterator[Change]:
+    """Yield `x` for `tf.stop_gradient(x)`."""
+    if isinstance(node, ast.Call) and len(node.args) == 1:
+        yield script.replaced(node, script.code(node.args[0]))
+
+
+def stepped(script: Script, reason: Any, node: Any, asked: Any) -> Iterator[Change]:
+    """Yield the step that passes the gradient straight through."""
+    if isinstance(node, ast.Call) and len(node.args) == 1:
+        x = script.code(node.args[0])
+        above = script.above[node]
+        x = x if isinstance(node.args[0], (ast.Name, ast.Attribute, ast.Call, ast.Subscript)) else (
+            f"({x})")
+        new = f"{x} + {script.tf}.stop_gradient({script.code(node)} - {x})"
+        yield script.replaced(node, f"({new})" if isinstance(above, ast.expr) and not isinstance(
+            above, ast.Call) else new)
+
+
+def largest(script: Script, reason: Any, node: Any, asked: Any) -> Iterator[Change]:
+    """Yield `tf.reduce_max(x)`, the largest value, for `tf.argmax(x)`, its place."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and (
+            node.func.attr in ("argmax", "argmin")):
+        made = ast.parse(script.code(node), mode="eval").body
+        assert isinstance(made, ast.Call)
+        made.func = ast.parse(f"{script.tf}.reduce_{node.func.attr[3:]}", mode="eval").body
+        made.keywords = [k for k in made.keywords if k.arg != "output_type"]
+        yield script.replaced(node, ast.unparse(made))
+
+
+def cast(script: Script, reason: Any, node: Any, asked: Any) -> Iterator[Change]:
+    """Yield `x` for `tf.cast(x, tf.int32)`, and for a cast back to a float around it."""
+    for call in (node, script.above.get(node)):
+        if isinstance(call, ast.Call) and len(call.args) == 2 and (
+                ast.unparse(call.func).endswith(".cast")):
+            inner = call.args[0] if call is node else node.args[0]
+            yield script.replaced(call, script.code(inner))
+
+
+def watched(script: Script, reason: Any, node: Any, asked: Any) -> Iterator[Change]:
+    """Yield `tape.watch(x)` in the block of the tape that is asked."""
+    call = _question(script, asked)
+    if call is None or not reason.source.isidentifier():
+        return
+    tape = ast.unparse(call.func.value)
+    block = _block_of(script, tape, call)
+    if block is None:
+        return
+    bound = [s for s in block.body if reason.source in _bound(s)]
+    if bound:
+        before = script.whole_lines(bound[-1])[1]
+    else:
+        before = script.whole_lines(block.body[0])[0]
+    pad = " " * block.body[0].col_offset
+    words = f"{tape}.watch({reason.source})"
+    yield Change(words, (before, before, f"{pad}{words}\n"))
+
+
+def trainable(script: Script, reason: Any, node: Any, asked: Any) -> Iterator[Change]:
+    """Yield the variable without `trainable=False`, else with a watch."""
+    while node is not None and not isinstance(node, (ast.Call, ast.stmt)):
+        node = script.above.get(node)
+    for call in ast.walk(node) if node is not None else ():
+        for option in call.keywords if isinstance(call, ast.Call) else ():
+            if option.arg == "trainable":
+                start, end = script.span(option)
+                before = script.text.rfind(",", 0, start)
+                yield Change("leave out `trainable=False`", (before, end, ""))
+    yield from watched(script, reason, node, asked)
+
+
+def _question(script: Script, asked: Any) -> Any:
+    """Return the call that asks a tape."""
+    for node in ast.walk(script.tree):
+        if asked is not None and isinstance(node, ast.Call) and node.lineno == asked[1] and (
+                isinstance(node.func, ast.Attribute) and node.func.attr in (
+                    "gradient", "jacobian", "batch_jacobian")):
+            return node
+    return None
+
+
+def _block_of(script: Script, tape: str, call: Any) -> ast.With | None:
+    """Return the last `with` statement of a tape before it is asked."""
+    found: ast.With | None = None
+    for node in ast.walk(script.tree):
+        if isinstance(node, ast.With) and node.lineno <= call.lineno and any(
+                ast.unparse(i.optional_vars or i.context_expr) == tape for i in node.items) and (
+                    script.function(node) is script.function(call)) and (
+                    found is None or node.lineno > found.lineno):
+            found = node
+    return found
+
+
+def _bound(statement: Any) -> set[str]:
+    return {node.id for node in ast.walk(statement) if isinstance(node, ast.Name)
+            and isinstance(node.ctx, ast.Store)}
+
+
+def made_float(script: Script, reason: Any, node: Any, asked: Any) -> Iterator[Change]:
+    """Yield numbers with a decimal point where a source is made of whole ones."""
+    while node is not None and not isinstance(node, (ast.Call, ast.stmt)):
+        node = script.above.get(node)
+    calls = [node] if isinstance(node, ast.Call) else [
+        n for n in ast.walk(node) if isinstance(n, ast.Call) and n.args] if node is not None else []
+    for call in calls[:1]:
+        whole = [n for n in ast.walk(call.args[0]) if isinstance(n, ast.Constant)
+                 and type(n.value) is int] if call.args else []
+        types = [n for n in ast.walk(call) if isinstance(n, ast.Attribute)
+                 and re.fullmatch(r"u?int\d+", n.attr)]
+        if types:
+            yield Change(f"write `{script.tf}.float32` for `{script.code(types[0])}`", *[
+                (*script.span(n), f"{script.tf}.float32") for n in types])
+        elif whole:
+            first = script.code(whole[0])
+            yield Change(f"make it a float: `{first}.0`", *[
+                (script.span(n)[1], script.span(n)[1], ".0") for n in whole])
+
+
+def assigned(script: Script, reason: Any, node: Any, asked: Any) -> Iterator[Change]:
+    """Yield the assignment to a variable for the new binding of its name."""
+    from gradcli.explain.python.advice import assigning
+
+    statement = script.statement_of(node)
+    new = reason.fix if reason.fix and ".assign" in reason.fix else (
+        assigning(statement, reason.source) if isinstance(
+            statement, (ast.Assign, ast.AugAssign)) else None)
+    if new is not None:
+        yield script.replaced(statement, new)
+
+
+def unassigned(script: Script, reason: Any, node: Any, asked: Any) -> Iterator[Change]:
+    """Yield the value itself for what takes it up as a state: a variable, an assignment."""
+    if not isinstance(node, ast.Call) or not node.args or not isinstance(node.func, ast.Attribute):
+        return
+    value = script.code(node.args[0])
+    if node.func.attr == "Variable":
+        yield script.replaced(node, value)
+    elif node.func.attr in ("assign", "assign_add", "assign_sub") and isinstance(
+            script.above[node], ast.Expr):
+        sign = {"assign": "", "assign_add": "+", "assign_sub": "-"}[node.func.attr]
+        holder = script.code(node.func.value)
+        yield script.replaced(node, f"{holder} = {holder} {sign} {value}" if sign else
+                              f"{holder} = {value}")
+
+
+def into_block(script: Script, reason: Any, node: Any, asked: Any) -> Iterator[Change]:
+    """Yield the lines that ran outside, moved into the block of the tape."""
+    call = _question(script, asked)
+    block = _block_of(script, ast.unparse(call.func.value), call) if call is not None else None
+    if block is None:
+        return
+    statement = script.statement_of(node)
+    holder = script.above[block]
+    body = next((b for b in (getattr(holder, f, None) for f in ("body", "orelse", "finalbody"))
+                 if isinstance(b, list) and block in b), None)
+    while statement in script.above and body is not None and statement not in body:
+        statement = script.above[statement]
+    if body is None or statement not in body or statement is block:
+        return
+    first, at = body.index(statement), body.index(block)
+    moved = body[first:at] if first < at else body[at + 1:first + 1]
+    start, end = script.whole_lines(moved[0])[0], script.whole_lines(moved[-1])[1]
+    shift = " " * (block.body[0].col_offset - block.col_offset)
+    inside = "".join([f"{shift}{line}" if line.strip() else line
+                      for line in script.text[start:end].splitlines(keepends=True)])
+    words = f"move the line into the block of {ast.unparse(call.func.value)}"
+    if first < at:
+        into = script.whole_lines(block.body[0])[0]
+        yield Change(words, (start, end, ""), (into, into, inside))
+    else:
+        yield Change(words, (start, end, inside))
+
+
+def without_line(script: Script, reason: Any, node: Any, asked: Any) -> Iterator[Change]:
+    """Yield the script without a line."""
+    statement = script.statement_of(node)
+    yield Change(f"leave out `{script.code(statement)}`", (*script.whole_lines(statement), ""))
+
+
+def computed_once(script: Script, reason: Any, node: Any, asked: Any) -> Iterator[Change]:
+    """Yield the name of the source for the same expression written again."""
+    call = _question(script, asked)
+    if call is None or not reason.source.isidentifier():
+        return
+    scope = script.function(call)
+    made = [n for n in ast.walk(scope) if isinstance(n, ast.Assign)
+            and [ast.unparse(t) for t in n.targets] == [reason.source]]
+    for one in made:
+        again = [n for n in ast.walk(scope) if isinstance(n, ast.expr) and n is not one.value
+                 and ast.unparse(n) == ast.unparse(one.value)]
+        for expression in again:
+            yield script.replaced(expression, reason.source)
+
+
+REWRITE = re.compile(r"write `(.+)` for `(.+?)`(?: in line (\d+))?(?:;.*)?")
+
+
+def rewritten(script: Script, reason: Any, node: Any, asked: Any) -> Iterator[Change]:
+    """Yield the rewrite of a formula that was found by computing it again."""
+    match = REWRITE.fullmatch(reason.fix or "")
+    if match is None or reason.file != script.path:
+        return
+    line = int(match[3] or reason.line)
+    for expression in ast.walk(script.tree):
+        if isinstance(expression, ast.expr) and expression.lineno == line and (
+                " ".join(script.code(expression).split()) == match[2]):
+            yield script.replaced(expression, match[1])
+            return
+
+
+CHANGES: dict[str, Find] = {
+    "path-left-engine": left_engine, "path-stop-gradient": stopped, "path-step-function": stepped,
+    "path-dtype-cast": cast, "target-dtype": largest, "path-state-write": unassigned,
+    "path-outside-tape": into_block, "path-gradient-not-recorded": into_block,
+    "path-reset": without_line, "source-watch-reset": without_line,
+    "source-constant-unwatched": watched, "source-not-watched-on-this-tape": watched,
+    "source-auto-watch-off": watched, "source-nontrainable": trainable,
+    "source-watched-late": watched, "source-dtype": made_float, "source-rebound": assigned,
+    "source-computed-twice": computed_once}
+
+
+def changes(script: Script, reasons: Sequence[Any], asked: Any) -> list[Change]:
+    """Return the changes for the causes of one finding: for all at once, then for the first alone.
+
+    asked: (file, line) of the question.
+    """
+    first, *others = [_of(script, reason, asked) for reason in reasons] or [[]]
+    if not first:
+        return []
+    whole = first[0]
+    for found in others:
+        whole = whole + found[0] if found else whole
+    return [whole, *first] if whole is not first[0] else first
+
+
+def _of(script: Script, reason: Any, asked: Any) -> list[Change]:
+    find = CHANGES.get(reason.code, rewritten if reason.code.startswith("nan-") else None)
+    node = script.node(reason)
+    if find is None or (node is None and find is not watched and find is not computed_once):
+        return []
+    return list(find(script, reason, node, asked))
+
+
+def fix(reason: Any, asked: Any, script: Script | None) -> str | None:
+    """Return in words of TensorFlow what to write, from the script's own text where that shows it;
+    None if nothing is known.
+    """
+    from gradcli.explain.frameworks import WORDS
+
+    found = _of(script, reason, asked) if script is not None else []
+    if found:
+        return found[0].words
+    general = WORDS.get(reason.code)
+    own: str | None = reason.fix
+    if own is None and reason.code.startswith("zero-") and "`relu`" not in reason.message:
+        return None
+    if general is not None and (own is None or OF_GRADCLI.search(own)):
+        return general[0][1]
+    return own
+
+
+# Words of files and of gradcli's own operations.
+OF_GRADCLI = re.compile(r"\bops\.|softmax\(x\) \*|sigmoid\(k|stop_gradient\(round|^remove stop")
