@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 # Paths by the module that has them under their last part, or under that after `=`.
 HOMES = {
     "dtypes": "DType TensorShape as_dtype dtypes.DType dtypes.as_dtype",
-    "tensor": "Tensor Variable constant convert_to_tensor cast dtypes.cast",
+    "tensor": "Tensor constant convert_to_tensor cast dtypes.cast",
+    "variable": "Variable",
     "tape": """GradientTape ForwardAccumulator autodiff.ForwardAccumulator autodiff.GradientTape
         UnconnectedGradients custom_gradient recompute_grad grad_pass_through RegisterGradient
         no_gradient gradients hessians=gradients""",

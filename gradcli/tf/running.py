@@ -10,7 +10,7 @@ from gradcli.base.errors import GradcliError
 from gradcli.base.lazy import np
 from gradcli.engine.record import checking
 from gradcli.tf.tape import GradientTape
-from gradcli.tf.tensor import Variable, convert_to_tensor
+from gradcli.tf.tensor import convert_to_tensor
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -107,5 +107,3 @@ def compute_gradient(f: Callable[..., Any], x: Sequence[Any], delta: float | Non
         near.append(np.stack(columns, axis=-1))
     return exact, near
 
-
-__all__ = ["Variable"]

@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from gradcli.base.lazy import np
 from gradcli.tf.dtypes import DType, as_dtype
 from gradcli.tf.own import next_seed
-from gradcli.tf.tensor import Variable as TensorFlowVariable
 from gradcli.tf.tensor import convert_to_tensor
+from gradcli.tf.variable import Variable as TensorFlowVariable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
