@@ -7,7 +7,7 @@ from contextlib import suppress
 
 from gradcli.base.lazy import np
 from gradcli.engine.record import tensor as engine
-from gradcli.tf.tensor import Variable
+from gradcli.tf.variable import Variable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
