@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 import tf_programs
+from folders import ROOT
 
 import gradcli.tf as tf
 from gradcli import GradcliError
@@ -151,3 +152,32 @@ def test_checkpoints_of_models_and_optimizers(tmp_path: Path) -> None:
     with pytest.raises(AssertionError, match="not bound"):
         tf.train.Checkpoint(other=model).restore(path).assert_existing_objects_matched()
     assert tf.train.latest_checkpoint(tmp_path) is None
+
+
+def test_what_the_page_says_is_otherwise() -> None:
+    keras, calls = tf.keras, []
+    model = keras.Sequential([keras.layers.Dense(1)])
+    model.compile("sgd", "mse", metrics=["mae"])
+    model.fit(tf.ones((2, 1)), tf.ones((2, 1)), verbose=0)
+    list(tf.data.Dataset.range(5).map(lambda x: calls.append(x) or x))
+    x = tf.Variable([1.0, -2.0])
+    with tf.GradientTape() as outer:
+        with tf.GradientTape() as tape:
+            y = tf.nn.leaky_relu(x)
+        slope = tape.gradient(y, x)
+    layer = model.layers[0]
+    said = {
+        "isinstance(layer.kernel, tf.Variable)": isinstance(layer.kernel, tf.Variable),
+        "[m.name for m in model.metrics]": [m.name for m in model.metrics] == ["loss", "mae"],
+        "optimizer.minimize": hasattr(model.optimizer, "minimize"),
+        "tf.keras.losses.mean_squared_error": keras.losses.mean_squared_error is keras.losses.mse,
+        "dataset.map(f)": len(calls) == 5,
+        "tape.gradient(slope, x)": outer.gradient(slope, x) is None,
+        "layer.get_config()": sorted(layer.get_config()) == ["dtype", "name", "trainable"],
+    }
+    page = (ROOT / "docs" / "tensorflow.md").read_text("utf-8")
+    listed = re.findall(r"^- (?:`[^`]+`).*?(?=^- |^$)", page, re.M | re.S)
+    tested_elsewhere = {"model.fit(x, y)", "model.save_weights(path)"}
+    assert all(said.values()), said
+    assert {code for item in listed for code in re.findall(r"`([^`]+)`", item)} >= {*said}
+    assert {re.findall(r"`([^`]+)`", item)[0] for item in listed} <= {*said, *tested_elsewhere}
