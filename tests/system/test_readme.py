@@ -59,6 +59,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.copytree(ROOT / "samples/homework", here, dirs_exist_ok=True)
     shutil.copy(ROOT / "samples/pendulum.txt", here / "FILE")
     shutil.copy(ROOT / "samples/pendulum.csv", here / "points.csv")
+    shutil.copy(ROOT / "samples/scripts/two_heads.py", here / "train.py")
     (here / "docs/pictures").mkdir(parents=True)
     return here
 
