@@ -176,27 +176,29 @@ def _scaled(op: Op, args: Sequence[Any], attributes: Mapping[str, Any]) -> Wide:
                 if doubt < np.inf else np.full(np.shape(ans), doubt))
 
 
-def banded(linear: Callable[[list[Any]], Sequence[Any]], args: Sequence[Any]) -> list[Wide]:
+def banded(linear: Callable[[list[Any]], Sequence[Any]], args: Sequence[Any], width: int = BAND
+           ) -> list[Wide]:
     """Apply a function that is linear in its wide operands together, band by band of magnitudes.
 
-    So each band is calculated with floats. Operands that are not wide stay unchanged.
+    So each band is calculated with floats, of which `width` is the number of powers of two that
+    leaves room for a product. Operands that are not wide stay unchanged.
     """
     # Not np.unique, which takes ten times as long for a few numbers.
     bands = sorted({b for a in args if type(a) is Wide
-                    for b in {*(a.exponent[a.exponent > -2**30] // BAND).tolist()}} or {0})
+                    for b in {*(a.exponent[a.exponent > -2**30] // width).tolist()}} or {0})
     total: list[Wide] = []
     for band in bands:
         xs = []
         for a in args:
             if type(a) is Wide:
-                inside = (a.exponent // BAND == band) & (a.exponent > -2**30)
+                inside = (a.exponent // width == band) & (a.exponent > -2**30)
                 if band == bands[-1]:
                     inside |= ~np.isfinite(a.mantissa)
                 a = np.ldexp(np.where(inside, a.mantissa, 0.0), np.where(
-                    a.exponent > -2**30, np.clip(a.exponent - BAND * band, 0, BAND), 0
+                    a.exponent > -2**30, np.clip(a.exponent - width * band, 0, width), 0
                 ).astype(np.intc))
             xs.append(a)
-        parts = [Wide(np.asarray(c, float), BAND * band) for c in linear(xs)]
+        parts = [Wide(np.asarray(c, float), width * band) for c in linear(xs)]
         total = [a + b for a, b in zip(total, parts, strict=True)] if total else parts
     doubts = [float(np.max(a.doubt)) for a in args if type(a) is Wide and a.doubt is not None]
     if doubts:

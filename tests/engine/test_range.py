@@ -303,6 +303,20 @@ def test_tapes_and_custom_gradients() -> None:
     assert float(outer.gradient(g, x)) == 0.0
 
 
+@pytest.mark.parametrize(("x", "slopes"), [
+    ([[100.0, 2.0, 3.0]], [[1.0, -1.0, 0.0]]),
+    ([[90.0, 2.0, 3.0]], [[1.0, -1.0, 1.6458115e-38]]),
+    ([[1000.0, 2.0, 3.0]], [[1.0, -1.0, 0.0]])])
+def test_softmax_of_distant_numbers_in_float32(x: list[list[float]], slopes: list[list[float]]
+                                               ) -> None:
+    """As TensorFlow 2.21 answers: a slope of 7e-43 beside it must not spoil the others."""
+    logits = gradcli.Variable(np.asarray(x, np.float32))
+    with gradcli.GradientTape() as tape:
+        loss = -gradcli.ops.sum(np.asarray([[0.0, 1.0, 0.0]], np.float32)
+                                * gradcli.ops.log_softmax(logits))
+    assert tape.gradient(loss, logits).numpy() == pytest.approx(np.asarray(slopes), abs=1e-36)
+
+
 def test_float32() -> None:
     """Its range is smaller: 1/cosh(x)^2 at 60 has the slope -8 exp(-120)."""
     question = Question(loads("var x: float32 = 40.0\ncosh(x)^(-2)*1e30"))

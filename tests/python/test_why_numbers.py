@@ -276,6 +276,72 @@ def test_files_are_told_apart() -> None:
     assert "0/0" in reason.message
 
 
+# In TensorFlow's names and types: program, code, the fix.
+IN_TENSORFLOW = {
+    "where": ("""
+x = tf.Variable([0.0, 1.0])
+with tf.GradientTape() as tape:
+    y = tf.reduce_sum(tf.where(x > 0, tf.math.log(x), tf.zeros_like(x)))
+""", "nan-dead-branch", "write `tf.where(x > 0, tf.math.log(tf.where(x > 0, x, 1)),"
+        " tf.zeros_like(x))` for `tf.where(x > 0, tf.math.log(x), tf.zeros_like(x))`"),
+    "softmax_by_hand": ("""
+x = tf.Variable([[100.0, 2.0, 3.0]])
+with tf.GradientTape() as tape:
+    p = tf.exp(x)/tf.reduce_sum(tf.exp(x), axis=1, keepdims=True)
+    y = -tf.reduce_sum(tf.constant([[0.0, 1.0, 0.0]])*tf.math.log(p))
+""", "nan-overflow", "write `tf.nn.log_softmax(x, axis=-1)` for `tf.math.log(p)` in line 5"),
+    "log_of_softmax": ("""
+x = tf.Variable([1000.0, 1.0, 2.0])
+with tf.GradientTape() as tape:
+    p = tf.nn.softmax(x)
+    y = -tf.math.log(p[1])
+""", "nan-underflow", "write `tf.nn.log_softmax(x)[1]` for `tf.math.log(p[1])` in line 5"),
+    "rounded_sigmoid": ("""
+x = tf.Variable(50.0)
+with tf.GradientTape() as tape:
+    p = tf.sigmoid(x)
+    y = tf.math.log(1.0 - p)
+""", "nan-pole", "guard it: write `tf.math.log_sigmoid(-x)` for `tf.math.log(1.0 - p)`"),
+    "two_elements": ("""
+x = tf.Variable([1.0, -1.0])
+with tf.GradientTape() as tape:
+    y = tf.reduce_sum(tf.atanh(x))
+""", "nan-pole", "guard it: write `tf.atanh(tf.clip_by_value(x, -1 + 1e-7, 1 - 1e-7))` for"
+        " `tf.atanh(x)`"),
+    "training": ("""
+x = tf.Variable(3.0)
+for step in range(20):
+    with tf.GradientTape() as tape:
+        y = (x*x - 1.0)**2
+    x.assign_sub(tape.gradient(y, x))
+with tf.GradientTape() as tape:
+    y = (x*x - 1.0)**2
+""", "nan-spread", "ask the tape of the step before, whose gradient or size of step made it so"),
+    "second_derivative": ("""
+x = tf.Variable([0.0, 1.0])
+with tf.GradientTape(persistent=True) as tape:
+    with tf.GradientTape() as inner:
+        first = tf.reduce_sum(x**1.5)
+    y = inner.gradient(first, x)
+""", "nan-infinite-slope", None),
+}
+
+
+@pytest.mark.parametrize("name", IN_TENSORFLOW)
+def test_in_the_words_of_tensorflow(name: str) -> None:
+    text, code, fix = IN_TENSORFLOW[name]
+    text += "g = tape.gradient(y, x)\n"
+    linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
+    scope: dict[str, Any] = {"tf": tf}
+    exec(compile(text, name, "exec"), scope)
+    reason, *_ = reasons(scope)
+    assert reason.code == code, str(reason)
+    if fix is None:
+        assert "the slope of `x**1.5`" in reason.message
+    else:
+        assert reason.fix == fix
+
+
 # Program, the text that the error points at, the message.
 CHECKED = {
     "forwards": ("y = ops.sum(\n    ops.log(x - 1.0))\n", "ops.log(x - 1.0)",

@@ -138,7 +138,7 @@ def _shares(swept: WideValues, entry: Entry, g: Carried, reached: set[int]
         ids[:] = [i for i, _ in found]
         return [value_of(c) for _, c in found]
 
-    values, errors = banded(shares, [g.value]), banded(shares, [g.error])
+    values, errors = [banded(shares, [v], type_of(entry[ANS]).band) for v in (g.value, g.error)]
     for i, share, error in zip(ids, swept.unknown(entry, values), errors, strict=True):
         yield i, _rounded(entry, share, error)
 
@@ -185,8 +185,9 @@ def _tangent(swept: WideValues, entry: Entry, found: Mapping[int, Carried]) -> C
         total = value_of(of_entry(entry, carried, False))  # type: ignore[arg-type]
         return [np.zeros(shape_of(entry[ANS])) if total is None else total]
 
-    (value,) = swept.unknown(entry, banded(made, [found[i].value for i in given]))  # type: ignore[index]
-    (error,) = banded(made, [found[i].error for i in given])  # type: ignore[index]
+    band = type_of(entry[ANS]).band
+    (value,) = swept.unknown(entry, banded(made, [found[i].value for i in given], band))  # type: ignore[index]
+    (error,) = banded(made, [found[i].error for i in given], band)  # type: ignore[index]
     return _rounded(entry, value, error)
 
 

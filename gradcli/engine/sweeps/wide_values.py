@@ -12,7 +12,7 @@ from gradcli.engine.record.saved import is_hollow
 from gradcli.ops.kinds import BILINEAR, EDGE, LINEAR
 from gradcli.ops.unbounded import SMALLEST
 from gradcli.ops.values import dtype_of, is_complex, is_float, shape_of
-from gradcli.ops.wide import Wide, choice, wide
+from gradcli.ops.wide import BAND, Wide, choice, wide
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,17 +42,19 @@ class Type:
     close: relative differences that rounding explains.
     rounding: that of a slope and a product.
     floor: a smaller doubt is none.
+    band: powers of two that are calculated together.
     """
 
-    def __init__(self, tiny: float, close: float, rounding: float, floor: float) -> None:
+    def __init__(self, tiny: float, close: float, rounding: float, floor: float, band: int) -> None:
+        self.band = band
         self.tiny = tiny
         self.close = close
         self.rounding = rounding
         self.floor = floor
 
 
-DOUBLE = Type(2.0**-1022, 1e-11, 2.0**-50, 1e-290)
-SINGLE = Type(2.0**-126, 1e-4, 2.0**-21, 1e-36)
+DOUBLE = Type(2.0**-1022, 1e-11, 2.0**-50, 1e-290, BAND)
+SINGLE = Type(2.0**-126, 1e-4, 2.0**-21, 1e-36, 32)
 
 
 def size(shape: Sequence[int]) -> int:

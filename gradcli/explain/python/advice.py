@@ -4,14 +4,25 @@ from __future__ import annotations
 
 import ast
 import builtins
+from types import ModuleType
 
+from gradcli.base.lazy import np
 from gradcli.explain.python.text import item_set, targets_of
 
 # What needs no brackets as an operand.
 ATOMS = (ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.Constant)
 
+# What TensorFlow calls the operations of rewrites; the others are called the same there.
+IN_TENSORFLOW = {
+    "log": "math.log", "log1p": "math.log1p", "xlogy": "math.xlogy", "xlog1py": "math.xlog1py",
+    "softplus": "math.softplus", "log_sigmoid": "math.log_sigmoid", "sum": "reduce_sum",
+    "log_softmax": "nn.log_softmax", "softmax": "nn.softmax", "logsumexp": "reduce_logsumexp",
+    "divide_no_nan": "math.divide_no_nan", "reciprocal_no_nan": "math.reciprocal_no_nan",
+    "clip": "clip_by_value", "lgamma": "math.lgamma", "erfcx": "math.erfcx"}
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import Any
 
     from gradcli.explain.python.text import PythonFiles
@@ -106,3 +117,12 @@ def straight_through(texts: PythonFiles, place: Any) -> str | None:
     within = nodes[-2] if len(nodes) > 1 else None
     return f"({found})" if isinstance(within, ast.expr) and not isinstance(within, ast.Call) else (
         found)
+
+
+def spelled(module: str, names: Mapping[str, Any], name: str) -> str:
+    """Return the name of an operation with its module."""
+    if module == "tf":
+        return f"tf.{IN_TENSORFLOW.get(name, name)}"
+    if getattr(names.get(module), "__name__", "") == "numpy" and not hasattr(np, name):
+        module = "ops" if isinstance(names.get("ops"), ModuleType) else "gradcli.ops"
+    return f"{module}.{name}"

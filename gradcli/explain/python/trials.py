@@ -31,6 +31,7 @@ from gradcli.engine.record.tensor import Tensor, record_operation
 from gradcli.explain.numbers import nonfinite
 from gradcli.explain.numbers.trials import MOST_STEPS, Trials
 from gradcli.explain.numbers.words import Wording
+from gradcli.explain.python.advice import spelled
 from gradcli.lang.syntax import code as c
 from gradcli.ops.kinds import EDGE, Op
 from gradcli.ops.values import shape_of
@@ -55,32 +56,26 @@ PER_STEP = 20
 MOST_ENTRIES = 5_000
 # So many entries before an expression are searched for the values of its parts.
 NEIGHBOURS = 500
-# What TensorFlow calls the operations of rewrites; the others are called the same there.
-IN_TENSORFLOW = {
-    "log": "math.log", "log1p": "math.log1p", "xlogy": "math.xlogy", "xlog1py": "math.xlog1py",
-    "softplus": "math.softplus", "log_sigmoid": "math.log_sigmoid", "sum": "reduce_sum",
-    "log_softmax": "nn.log_softmax", "softmax": "nn.softmax", "logsumexp": "reduce_logsumexp",
-    "divide_no_nan": "math.divide_no_nan", "reciprocal_no_nan": "math.reciprocal_no_nan",
-    "clip": "clip_by_value", "lgamma": "math.lgamma", "erfcx": "math.erfcx"}
-
 
 class TapeTrials(Trials):
     """The runs of a tape's entries that try rewrites for one gradient."""
 
-    __slots__ = ("_edits", "_heads", "_names", "_run", "_tensorflow", "_text",
+    __slots__ = ("_edits", "_heads", "_leaves", "_names", "_run", "_tensorflow", "_text",
                  "_written", "targets", "words")
 
     def __init__(self, run: TapeRun, text: PythonText, targets: Sequence[Tensor], source: int,
                  names: Mapping[str, Any], tensorflow: bool) -> None:
         entries = run.record.history()
         made = {entry[OUT] for entry in entries}
-        at = {str(i): v for entry in entries for i, v in zip(
+        leaves = {i: v for entry in entries for i, v in zip(
             entry[IDS], entry[VALUES], strict=True) if i is not None and i not in made}
+        at = {str(source): leaves[source]} if source in leaves else {}
         elements = sum([calculus.size(shape_of(entry[ANS])) for entry in entries])
         steps = len(entries) + elements//PER_STEP
         super().__init__(text, self._again, at, steps if len(entries) <= MOST_ENTRIES else
                          MOST_STEPS + 1, str(source))
         self._run = run
+        self._leaves = leaves
         self._text = text
         self._names = names
         self._tensorflow = tensorflow
@@ -118,7 +113,7 @@ class TapeTrials(Trials):
         with record, quiet():
             made = self._computed(record, edit, moved)
             targets = [made.get(t.id or 0, t) for t in self.targets]
-            source = Tensor(moved.get(str(i), self.at.get(str(i))), i)
+            source = made[i] if i in made else Tensor(0.0, i)
             (g,) = calculus.gradient(targets, [source], tensorflow=self._tensorflow)
 
         def notes() -> list[Note]:
@@ -131,9 +126,13 @@ class TapeTrials(Trials):
 
     def _computed(self, record: Record, edit: tuple[Span, Span, ast.AST] | None,
                   moved: Mapping[str, Any]) -> dict[int, Tensor]:
-        """Compute all entries again, and return the tensors by the ids of those that they were."""
+        """Compute all entries again, and return the tensors by the ids of those that they were.
+
+        At another point in 64 bits: only at the point itself the rounding and range of 32 count.
+        """
         entries = self._run.record.history()
-        made = {int(key): Tensor(moved.get(key, value), int(key)) for key, value in self.at.items()}
+        made = {i: Tensor(_in_64_bits(moved.get(str(i), value)) if moved else value, i)
+                for i, value in self._leaves.items()}
         ends = _ends(entries, edit[0]) if edit is not None else set()
         for k, entry in enumerate(entries):
             place = entry[PLACE]
@@ -210,7 +209,7 @@ class TapeTrials(Trials):
             function: Any = getattr(node, "func", None)
             if isinstance(function, ast.Name) and function.id not in self._names:
                 at = len(text.encode()[:function.col_offset].decode())
-                text = f"{text[:at]}{_full(module, self._names, function.id)}" \
+                text = f"{text[:at]}{spelled(module, self._names, function.id)}" \
                     f"{text[at + len(function.id):]}"
         return text
 
@@ -235,6 +234,10 @@ class _Replayed:
         self.log = None
 
 
+def _in_64_bits(value: Any) -> Any:
+    return np.float64(value) if getattr(value, "dtype", None) == "float32" else value
+
+
 def parsed(text: str) -> ast.AST:
     """Return the node of a formula. Raises SyntaxError."""
     return ast.parse(text.replace("^", "**"), mode="eval").body
@@ -245,15 +248,6 @@ def _normal(text: str) -> str:
         return ast.unparse(parsed(text))
     except SyntaxError:
         return text
-
-
-def _full(module: str, names: Mapping[str, Any], name: str) -> str:
-    """Return the name of an operation with its module."""
-    if module == "tf":
-        return f"tf.{IN_TENSORFLOW.get(name, name)}"
-    if getattr(names.get(module), "__name__", "") == "numpy" and not hasattr(np, name):
-        module = "ops" if isinstance(names.get("ops"), ModuleType) else "gradcli.ops"
-    return f"{module}.{name}"
 
 
 def _ends(entries: Sequence[Entry], span: Span) -> set[int]:
