@@ -57,6 +57,20 @@ class Generator:
         return [Generator(self._next()) for _ in range(count)]
 
 
+def categorical(logits: Any, num_samples: Any, dtype: Any = None, seed: Any = None,
+                name: Any = None) -> Any:
+    """Return draws of the classes of each row, whose probabilities are the softmax of logits."""
+    import gradcli.tf as tf
+
+    x = tf.stop_gradient(tf.convert_to_tensor(logits))
+    rows, classes = x.shape
+    uniform = drawn("uniform", (rows, int(num_samples), classes), x.dtype, seed, minval=1e-12,
+                    maxval=1.0)
+    # The largest of logits with Gumbel's noise is such a draw.
+    return tf.cast(tf.argmax(x[:, None] - tf.math.log(-tf.math.log(uniform)), axis=-1),
+                   dtype or "int64")
+
+
 _shared: Generator | None = None
 
 

@@ -32,7 +32,8 @@ HOMES = {
         TensorSpec""",
     "train": """train.Checkpoint train.CheckpointManager train.latest_checkpoint
         train.list_variables train.load_variable""",
-    "draws": """random.Generator random.get_global_generator random.set_global_generator""",
+    "draws": """random.Generator random.get_global_generator random.set_global_generator
+        random.categorical""",
     "asserting": """debugging.Assert Assert assert_equal=assert_equal assert_less=assert_less
         assert_greater=assert_greater assert_rank=assert_rank debugging.is_numeric_tensor
         debugging.assert_equal debugging.assert_none_equal debugging.assert_less

@@ -64,7 +64,7 @@ def run(block: Block, scope: dict[str, Any], name: str) -> str:
 
 def spaced(text: str) -> str:
     """Return a text without the blanks by which arrays are aligned."""
-    return re.sub(r"(?<=[\[ ]) +|(?<=\[) | +(?=\])", "", text)
+    return re.sub(r"(?<=[\[ ]) +|(?<=\[) | +(?=[\],])", "", text)
 
 
 def same(found: str, expected: str, kind: str) -> bool:

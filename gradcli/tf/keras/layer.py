@@ -96,6 +96,7 @@ class Layer:
     def __init__(self, *, activity_regularizer: Any = None, trainable: bool = True,
                  dtype: Any = None, autocast: bool = True, name: str | None = None,
                  **options: Any) -> None:
+        self.name = name or auto_name(type(self).__name__)
         shape = options.pop("input_shape", None)
         width = options.pop("input_dim", None)
         if width is not None:
@@ -108,7 +109,6 @@ class Layer:
         if options:
             raise ValueError("Unrecognized keyword arguments passed to"
                              f" {type(self).__name__}: {options}")
-        self.name = name or auto_name(type(self).__name__)
         self.built = False
         self.autocast = autocast
         self._dtype = KerasDType(as_dtype(dtype or "float32").name)

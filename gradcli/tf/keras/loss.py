@@ -33,6 +33,12 @@ def one_rank(a: Any, b: Any) -> tuple[Any, Any]:
     return a, b
 
 
+class Reduction:
+    """The names of reductions."""
+
+    NONE, SUM, SUM_OVER_BATCH_SIZE, AUTO = "none", "sum", "sum_over_batch_size", "auto"
+
+
 # ---- functions -----------------------------------------------------------------------------------
 
 

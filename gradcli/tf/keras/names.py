@@ -13,8 +13,11 @@ _LOSSES = """MeanSquaredError MeanAbsoluteError MeanAbsolutePercentageError
 # Names by the module that has them, and by their group.
 _GROUPS = {
     ("weighted_layers", "layers"): """Dense Conv1D Conv2D BatchNormalization LayerNormalization
-        Embedding LSTM LSTMCell""",
+        Embedding Conv2DTranspose""",
+    ("recurrent", "layers"): """RNN SimpleRNN SimpleRNNCell GRU GRUCell LSTM LSTMCell
+        TimeDistributed""",
     ("simple_layers", "layers"): """InputLayer MaxPooling2D MaxPool2D AveragePooling2D AvgPool2D
+        MaxPooling1D MaxPool1D AveragePooling1D AvgPool1D UpSampling2D ZeroPadding2D
         GlobalAveragePooling2D GlobalAvgPool2D GlobalAveragePooling1D GlobalMaxPooling2D
         GlobalMaxPool2D GlobalMaxPooling1D Dropout GaussianNoise Activation Lambda Flatten
         Reshape Permute RepeatVector Rescaling ReLU LeakyReLU ELU Softmax
@@ -43,7 +46,7 @@ _GROUPS = {
         truncated_normal variance_scaling zeros""",
     ("initializer", ""): "Initializer",
     ("regularizer", "regularizers"): "L1 L2 L1L2 Regularizer get l1 l2 l1_l2",
-    ("loss", "losses"): f"{_LOSSES} Loss Huber LogCosh cosine_similarity",
+    ("loss", "losses"): f"{_LOSSES} Loss Huber LogCosh cosine_similarity Reduction",
     ("loss", ""): "Loss",
     ("metric", "metrics"): f"""{_LOSSES} Metric Mean Sum MeanMetricWrapper RootMeanSquaredError
         LogCoshError Accuracy BinaryAccuracy CategoricalAccuracy SparseCategoricalAccuracy

@@ -64,6 +64,38 @@ class AveragePooling2D(Pooling2D):
     function = "avg_pool2d"
 
 
+class Pooling1D(Layer):
+    """A reduction of windows over one axis."""
+
+    function = ""
+
+    def __init__(self, pool_size: int = 2, strides: int | None = None, padding: str = "valid",
+                 data_format: Any = None, name: str | None = None, **options: Any) -> None:
+        super().__init__(name=name, **options)
+        refuse(self, data_format=data_format not in (None, "channels_last"))
+        (self.pool_size,) = lengths(pool_size, 1)
+        (self.strides,) = (self.pool_size,) if strides is None else lengths(strides, 1)
+        self.padding = padding.lower()
+        self.input_spec = InputSpec(ndim=3)
+
+    def call(self, inputs: Any) -> Any:
+        """Apply the layer."""
+        return tf.squeeze(getattr(tf.nn, self.function)(
+            inputs[:, :, None], [self.pool_size, 1], [self.strides, 1], self.padding.upper()), 2)
+
+
+class MaxPooling1D(Pooling1D):
+    """The largest of each window."""
+
+    function = "max_pool2d"
+
+
+class AveragePooling1D(Pooling1D):
+    """The mean of each window."""
+
+    function = "avg_pool2d"
+
+
 class GlobalPooling(Layer):
     """A reduction of all axes between the batch and the channels."""
 
@@ -207,6 +239,25 @@ def _joined(function: Callable[[Any, Any], Any]) -> Callable[..., Any]:
     return joined
 
 
+def _larger(x: Any, size: Any, data_format: Any, interpolation: str) -> Any:
+    if data_format not in (None, "channels_last") or interpolation != "nearest":
+        raise refused("tf.keras.layers.UpSampling2D", "data_format, interpolation")
+    rows, columns = lengths(size, 2)
+    return tf.repeat(tf.repeat(x, rows, axis=1), columns, axis=2)
+
+
+def _padded(x: Any, padding: Any, data_format: Any) -> Any:
+    if data_format not in (None, "channels_last"):
+        raise refused("tf.keras.layers.ZeroPadding2D", "data_format")
+    sides = [(n, n) if isinstance(n, int) else tuple(n) for n in (
+        (padding, padding) if isinstance(padding, int) else padding)]
+    return tf.pad(x, [(0, 0), *sides, (0, 0)])
+
+
+UpSampling2D = _simple("UpSampling2D", "Each row and column several times.", _larger, size=(2, 2),
+                       data_format=None, interpolation="nearest")
+ZeroPadding2D = _simple("ZeroPadding2D", "Zeros around images.", _padded, padding=(1, 1),
+                        data_format=None)
 Flatten = _simple("Flatten", "All axes behind the batch as one.", _flat, data_format=None)
 Reshape = _simple("Reshape", "Another shape behind the batch.", lambda x, target_shape: tf.reshape(
     x, [x.shape[0], *target_shape]), target_shape=None)
@@ -241,4 +292,5 @@ def _called(kind: type[Layer]) -> Callable[..., Any]:
 add, subtract, multiply, maximum, minimum, average, concatenate = [
     _called(kind) for kind in (Add, Subtract, Multiply, Maximum, Minimum, Average, Concatenate)]
 MaxPool2D, AvgPool2D = MaxPooling2D, AveragePooling2D
+MaxPool1D, AvgPool1D = MaxPooling1D, AveragePooling1D
 GlobalAvgPool2D, GlobalMaxPool2D = GlobalAveragePooling2D, GlobalMaxPooling2D

@@ -105,11 +105,6 @@ class Variable(TensorFlowVariable):
         return KerasDType(super().dtype.name)
 
     @property
-    def shape(self) -> Any:
-        """Return the shape."""
-        return tuple(super().shape)
-
-    @property
     def ndim(self) -> int:
         """Return the number of axes."""
         return len(self.shape)

@@ -9,7 +9,7 @@ from gradcli.tf.keras.activation import get as activation_of
 from gradcli.tf.keras.initializer import get as initializer_of
 from gradcli.tf.keras.layer import InputSpec, Layer
 from gradcli.tf.keras.regularizer import get as regularizer_of
-from gradcli.tf.tensor import convert_to_tensor, refused
+from gradcli.tf.tensor import refused
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -122,6 +122,31 @@ class Conv1D(Convolution):
 
 class Conv2D(Convolution):
     """A convolution over two axes."""
+
+
+class Conv2DTranspose(Convolution):
+    """The transpose of a convolution over two axes: larger images of smaller ones."""
+
+    def __init__(self, filters: int, kernel_size: Any, strides: Any = (1, 1),
+                 padding: str = "valid", output_padding: Any = None, data_format: Any = None,
+                 dilation_rate: Any = (1, 1), *args: Any, **options: Any) -> None:
+        super().__init__(filters, kernel_size, strides, padding, data_format, dilation_rate, 1,
+                         *args, **options)
+        refuse(self, output_padding=output_padding is not None,
+               dilation_rate=self.dilation_rate != (1, 1))
+
+    def build(self, input_shape: Any) -> None:
+        """Make the variables for inputs of a shape."""
+        self._make((*self.kernel_size, self.filters, input_shape[-1]), self.filters)
+        self.input_spec = InputSpec(min_ndim=4, axes={-1: input_shape[-1]})
+
+    def call(self, inputs: Any) -> Any:
+        """Apply the layer."""
+        sizes = [n * s + (max(k - s, 0) if self.padding == "valid" else 0) for n, s, k in zip(
+            inputs.shape[1:3], self.strides, self.kernel_size, strict=True)]
+        return self._finished(tf.nn.conv2d_transpose(
+            inputs, self.kernel, [inputs.shape[0], *sizes, self.filters], list(self.strides),
+            self.padding.upper()))
 
 
 def lengths(value: Any, rank: int) -> tuple[int, ...]:
@@ -245,81 +270,3 @@ class Embedding(Layer):
         if not as_dtype(inputs.dtype).is_integer:
             inputs = tf.cast(inputs, "int32")
         return tf.gather(self.embeddings, inputs)
-
-
-class LSTMCell(Kernel):
-    """One step of an LSTM, with input, forget and output gates; Hochreiter and Schmidhuber, 1997.
-    """
-
-    def __init__(self, units: int, activation: Any = "tanh",
-                 recurrent_activation: Any = "sigmoid", use_bias: bool = True,
-                 kernel_initializer: Any = "glorot_uniform",
-                 recurrent_initializer: Any = "orthogonal", bias_initializer: Any = "zeros",
-                 unit_forget_bias: bool = True, **options: Any) -> None:
-        refuse(self, **{key: options.pop(key, None) for key in (
-            "dropout", "recurrent_dropout", "recurrent_regularizer", "recurrent_constraint")})
-        super().__init__(activation, use_bias, kernel_initializer, bias_initializer, **options)
-        self.units = self.state_size = units
-        self.recurrent_activation = activation_of(recurrent_activation)
-        self.recurrent_initializer = initializer_of(recurrent_initializer)
-        self.unit_forget_bias = unit_forget_bias
-
-    def build(self, input_shape: Any) -> None:
-        """Make the variables for inputs of a shape."""
-        n = self.units
-        self.kernel = self.add_weight((input_shape[-1], 4 * n), self.kernel_initializer,
-                                      regularizer=self.kernel_regularizer, name="kernel")
-        self.recurrent_kernel = self.add_weight((n, 4 * n), self.recurrent_initializer,
-                                                name="recurrent_kernel")
-        start: Any = self.bias_initializer
-
-        def first(shape: Any, dtype: Any = None) -> Any:
-            return tf.concat([start((n,), dtype), tf.ones((n,), dtype), start((2 * n,), dtype)], 0)
-
-        self.bias = self.add_weight(
-            (4 * n,), first if self.unit_forget_bias else start, name="bias",
-            regularizer=self.bias_regularizer) if self.use_bias else None
-
-    def call(self, inputs: Any, states: Any, training: Any = False) -> Any:
-        """Return the output of a step, and the states behind it."""
-        h, c = states
-        z = tf.matmul(inputs, self.kernel) + tf.matmul(h, self.recurrent_kernel)
-        z = z if self.bias is None else z + self.bias
-        gate, forget, new, out = tf.split(z, 4, axis=1)
-        gate, forget, out = [self.recurrent_activation(g) for g in (gate, forget, out)]
-        c = forget * c + gate * self.activation(new)
-        h = out * self.activation(c)
-        return h, [h, c]
-
-
-class LSTM(Layer):
-    """A recurrent layer: an LSTM's step for each time."""
-
-    def __init__(self, units: int, *args: Any, return_sequences: bool = False,
-                 return_state: bool = False, go_backwards: bool = False, stateful: bool = False,
-                 unroll: bool = False, use_cudnn: Any = "auto", seed: Any = None,
-                 name: str | None = None, **options: Any) -> None:
-        super().__init__(name=name)
-        refuse(self, go_backwards=go_backwards, stateful=stateful)
-        self.cell = LSTMCell(units, *args, **options)
-        self.units = units
-        self.return_sequences, self.return_state = return_sequences, return_state
-        self.input_spec = InputSpec(ndim=3)
-
-    def build(self, sequences_shape: Any) -> None:
-        """Make the variables for sequences of a shape."""
-        self.cell.build((sequences_shape[0], sequences_shape[-1]))
-
-    def call(self, sequences: Any, initial_state: Any = None, mask: Any = None,
-             training: Any = False) -> Any:
-        """Apply the layer, step after step."""
-        refuse(self, mask=mask is not None)
-        x = convert_to_tensor(sequences)
-        zero = tf.zeros((x.shape[0], self.units), x.dtype)
-        states = [zero, zero] if initial_state is None else list(initial_state)
-        steps = []
-        for k in range(x.shape[1]):
-            h, states = self.cell(x[:, k], states)
-            steps.append(h)
-        y = tf.stack(steps, axis=1) if self.return_sequences else steps[-1]
-        return [y, *states] if self.return_state else y
