@@ -41,9 +41,10 @@ STANDING_IN = "ηκξχψϑςϕ"
 DERIVATIVE = re.compile(
     r"(?<!\\)(?:(?<![A-Za-z])d(?P<of>[A-Za-z])/d(?P<by>[A-Za-z])(?![A-Za-z])"
     r"|(?P<letter>[A-Za-z])(?P<primes>'+|(?:_\{?|(?<=f))(?P<index>[a-z]{1,4})\}?(?![\w}(]))?)")
+PRIMED = re.compile(r"\)'+|(?<![A-Za-z])d/d(?P<by>[A-Za-z])\s*\(")
 LAST, FIRST = re.compile(r"[A-Za-z]+$"), re.compile("[A-Za-z]+")
 FRACTION = re.compile(r"\\[dt]?frac\s*\{\s*d\s*(\w)\s*\}\s*\{\s*d\s*(\w)\s*\}")
-GRADIENT = re.compile(r"(?:∇|\\nabla|grad)\s*f\s*(?:\([^()]*\))?")
+GRADIENT = re.compile(r"((?:∇|\\nabla|grad)\s*f)(?:\([^()]*\))?")
 RELATION = re.compile(r"[<>≤≥≠!]|\\(?:leq?|geq?|neq?|lt|gt)(?![a-z])")
 VECTOR = re.compile(r"<[^<>=]*,[^<>=]*>")
 POINT = re.compile(r"[A-Z]?\s*\(([^()=]*[,;][^()=]*)\)")
@@ -110,6 +111,8 @@ class Facts:
 
     def are_equal(self, sides: list[str]) -> bool | None:
         """Return whether sides are equal, for any values or at the point; None if not known."""
+        if len(sides) < 2:
+            return None
         found = [self._equal(sides, samples, name) for name, samples in self.places.items()]
         return True if True in found else False if False in found else None
 
@@ -182,10 +185,17 @@ class Facts:
     def values(self, side: str, samples: Samples, place: str = "any") -> list[Any] | None:
         """Return the values of the components of a side; None where it is not understood."""
         direction = self.prepared.problem.direction
-        if GRADIENT.fullmatch(side):
-            return self._gradient(samples)
+        named = GRADIENT.fullmatch(side)
+        if named:
+            end, numbers = self._arguments(side, named.end(1))
+            return None if end < len(side) else self._gradient({**samples, **{
+                name: np.full(SIZE, number) for name, number in numbers.items()}})
         if side == "u" and direction:
             return [np.full(SIZE, v / hypot(*direction)) for v in direction]
+        if side[:1] == side[-1:] == "|":
+            vector = self.values(side.strip("|"), samples, place)
+            if vector is not None and len(vector) > 1:
+                return [sum([one**2 for one in vector])**0.5]
         product = self._product(side, samples, place)
         if product is not None:
             return [product]
@@ -224,6 +234,12 @@ class Facts:
         problem, known = self.prepared.problem, self.prepared.reference.names.written
         standing = iter([c for c in STANDING_IN if c not in known])
         inputs, text, at = dict(samples), "", 0
+        while primed := PRIMED.search(side):
+            value, begin, end = self._primed(side, primed, samples, place)
+            name = next(standing, None)
+            if value is None or name is None:
+                return None
+            inputs[name], side = value, f"{side[:begin]} {name} {side[end:]}"
         for found in DERIVATIVE.finditer(side):
             if found.start() < at:
                 continue
@@ -258,6 +274,29 @@ class Facts:
         except GradcliError:
             return None
         return formula, nodes, inputs
+
+    def _primed(self, side: str, primed: re.Match[str], samples: Samples, place: str
+                ) -> tuple[Any, int, int]:
+        """Return the values of the derivative of a formula in brackets, (x^2)' or d/dx(x^2), None
+        for one that is not understood, and where it stands.
+        """
+        begin, end = primed.start(), primed.end()
+        opened = primed.end() - 1
+        if primed[0][0] == ")":
+            opened = max([k for k in range(begin) if closed(side, k) == begin + 1], default=0)
+            begin = opened
+        else:
+            end = closed(side, opened) or len(side)
+        wrt, stop = self.prepared.reference.wrt, closed(side, opened)
+        whole = self._read(side[opened + 1:stop - 1], samples, place) if stop else None
+        if whole is None or len(wrt) > 1 or primed["by"] not in (None, *wrt):
+            return None, begin, end
+        formula, (node, *_), inputs = whole
+        if not set(formula.leaves([node])) <= samples.keys():
+            return None, begin, end
+        node = slope(formula, node, wrt[0], primed[0].count("'") or 1)
+        with np.errstate(all="ignore"):
+            return _wide(Values(formula, inputs).plain([node])[0]), begin, end
 
     def _arguments(self, side: str, at: int) -> tuple[int, dict[str, float]]:
         """Return the end of what is put in behind a function, (x) or (2), and the numbers by
@@ -310,8 +349,16 @@ def sides_of(text: str) -> list[str]:
     """Return what stands between equals signs; a comparison is one side."""
     if RELATION.search(VECTOR.sub("", text)):
         return [text]
-    return [FRACTION.sub(r"(d\1/d\2)", side).replace("≈", "").strip(" :")
-            for side in text.replace("≈", "=").split("=")]
+    text = FRACTION.sub(r"(d\1/d\2)", text.replace("≈", "="))
+    found, at = [""], 0
+    while at < len(text):
+        end = closed(text, at) or at + 1
+        if text[at] == "=":
+            found.append("")
+        else:
+            found[-1] += text[at:end]
+        at = end
+    return [side.strip(" :") for side in found]
 
 
 def _height(prepared: PreparedProblem) -> str:

@@ -9,9 +9,13 @@ from __future__ import annotations
 
 import re
 
+from gradcli.base.errors import GradcliError
+from gradcli.homework.checking.built import CONSTANTS
 from gradcli.homework.checking.facts import Facts, sides_of
 from gradcli.homework.checking.outcome import RIGHT, leave
-from gradcli.lang.paper.left import is_label
+from gradcli.homework.checking.readings import read_answer
+from gradcli.lang.paper.answer import MAX_LENGTH, SEVERAL_SIDES
+from gradcli.lang.paper.left import claim, is_label
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,7 +29,7 @@ MOST = 8
 JOINED = re.compile(
     r"=>|⇒|⟹|⟶|→|-+>|\\(?:Rightarrow|implies|Longrightarrow|rightarrow|to)(?![A-Za-z])|[;\n]"
     r"|,(?!\d)|(?<!\d),|:(?!=)|(?<![\w\\])(?:so|then|hence|thus|therefore|and|where|with|when|for"
-    r"|at|also|und|daher|damit|für|bei|mit|is|ist|if|given|let|since|because|as|we\s+have|we\s+get)"
+    r"|at|also|und|daher|damit|für|bei|mit|is|ist|if|given|let|since|because|as|near|around|using|from|by|we\s+have|we\s+get)"
     r"(?![\w'])", re.IGNORECASE)
 MAY_JOIN = re.compile(r"[,;:>⇒⟹⟶→\n\\]|[(\s][A-Za-z]{2,}\s|\(\s*[A-Za-z]\s*=")
 STEP = re.compile(r"[·⋅∙•∇'’]|\\cdot|\\nabla|/\s*\(?\s*d[a-z]")
@@ -40,6 +44,9 @@ FILLING = frozenset(
     "the line equation of it its this that function curve point graph our".split())
 EVERYWHERE = re.compile(r"(?:D(?:_?f|_\{f\}|\(f\))?\s*=|[a-z]\s*∈)\s*(?:R|ℝ|\\mathbb\s*\{?R\}?)")
 """A domain that leaves nothing out."""
+PRIMED = re.compile(r"(?<![^\W\d_uvwfgh])([uvwfgh])'+(?:\(x\))?")
+OF_RULES = "uvwfgh"
+"""The letters of rules, u'v + uv'; u is what stands inside of a function."""
 SLOPE = re.compile(r"(?:slope|steigung)\s*(?:m\s*)?=?\s*(?=[-\d(\\√])", re.IGNORECASE)
 
 
@@ -50,13 +57,52 @@ def settle(prepared: PreparedProblem, answer: str, whole: dict[str, Any],
 
     judged: function from the one that is the answer to its result.
     """
-    if whole["verdict"] == "blank" or not (whole["verdict"] == "unreadable" or MAY_JOIN.search(
-            answer) or STEP.search(answer)):
+    if whole["verdict"] == "blank" or len(answer) > MAX_LENGTH:
+        return whole
+    if whole["verdict"] != "unreadable" and not (MAY_JOIN.search(answer) or STEP.search(answer)):
         return whole
     pieces = statements(answer, prepared)
-    if not 0 < len(pieces) <= MOST:
-        return whole
     facts = prepared.kept("facts", lambda: Facts(prepared)).about()
+    found = _settled(facts, pieces, answer, whole, judged) if 0 < len(pieces) <= MOST else whole
+    # Where the last of several sides was read, all that stands before it has to be understood.
+    if found is whole and SEVERAL_SIDES in found["message"] and found["verdict"] != "undecided":
+        stated = [sides_of(piece) for piece in pieces if "=" in piece]
+        strange = next((side for sides in stated for side in sides if not _is_known(
+            facts, side)), "")
+        if strange:
+            return _left(found, f"`{strange}` was not understood")
+        if found["verdict"] in RIGHT and prepared.problem.steps != "last" and any(
+                facts.are_equal(_steps(facts, sides)) is False for sides in stated):
+            return _left(found, "the sides of this are not all equal")
+        if found["verdict"] == "wrong" and len(pieces) > 1:
+            return _left(found, "one of several statements may be the answer")
+    return found
+
+
+def _steps(facts: Facts, sides: list[str]) -> list[str]:
+    """Return the sides behind the last one that is a name."""
+    names = facts.prepared.reference.names
+    return sides[max([k for k, side in enumerate(sides) if is_label(side, names)],
+                     default=-1) + 1:]
+
+
+def _is_known(facts: Facts, side: str) -> bool:
+    """Return whether it is known what a side says."""
+    reference = facts.prepared.reference
+    if not side or is_label(side, reference.names) or claim(side, reference.names) or any(
+            facts.values(side, samples, name) is not None
+            for name, samples in facts.places.items()):
+        return True
+    try:
+        names = read_answer(facts.prepared, PRIMED.sub(r" \1 ", side)).names
+    except GradcliError:
+        return False
+    return set(names) <= {*reference.variables, *CONSTANTS, *(OF_RULES if "'" in side else "u")}
+
+
+def _settled(facts: Facts, pieces: list[str], answer: str, whole: dict[str, Any],
+             judged: Callable[[str], dict[str, Any]]) -> dict[str, Any]:
+    """Return the result for an answer of these statements; `whole` where they do not settle it."""
     if len(pieces) == 1:
         if whole["verdict"] in ("unreadable", "undecided") and pieces[0] != answer.strip():
             found = judged(pieces[0])
@@ -119,14 +165,13 @@ def _by_steps(facts: Facts, text: str, found: dict[str, Any],
     sides = sides_of(text)
     if len(sides) < 2 or not STEP.search(text):
         return found
-    names = facts.prepared.reference.names
-    labels = [k for k, side in enumerate(sides) if is_label(side, names)]
     if found["verdict"] in RIGHT:
-        steps = sides[max(labels, default=-1) + 1:]
+        steps = _steps(facts, sides)
         if len(steps) > 1 and any(map(STEP.search, steps)) and facts.are_equal(steps) is False:
             return _left(found, f"the sides of `{text}` are not all equal")
         return found
-    if found["verdict"] != "wrong" and 0 not in labels and facts.are_equal(sides):
+    if found["verdict"] != "wrong" and not is_label(
+            sides[0], facts.prepared.reference.names) and facts.are_equal(sides):
         last = judged(sides[-1])
         return last if last["verdict"] in RIGHT else found
     return found

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from gradcli.lang.syntax.code import Code
 
 MAX_LENGTH = 2000
+SEVERAL_SIDES = "of several sides the last is read"
 # Of what answers are mostly made; without other characters and words there is no other notation
 # (`notations`).
 SIGNS = "0123456789 +-*/^()='.,;[]{}·×−²³⁴√π\n"
@@ -212,7 +213,7 @@ def _read(typed: str, text: str, names: ProblemNames, origin: PlainText | None, 
             start, stop = origin.span(*before[0])
             found.left = typed[start:stop].strip()
     if len(before) > 1:
-        found.notes.append("of several sides the last is read")
+        found.notes.append(SEVERAL_SIDES)
     if "log" in text and not names.program:
         from gradcli.lang.paper.scanner import log_notes
 
