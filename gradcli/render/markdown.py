@@ -52,7 +52,7 @@ def _block(block: parts.Block, digits: int | None) -> str:
             [["<br>".join([_inline([line], digits) for line in value if line])
               if isinstance(value, tuple) else _inline([value], digits) for value in row]
              for row in block.rows])
-    if isinstance(block, parts.Equations):
+    if isinstance(block, (parts.Equations, parts.Preformatted)):
         return "\n".join(["```text", *block.lines, "```\n"])
     if isinstance(block, parts.Causes):
         return _remarks(block.items)

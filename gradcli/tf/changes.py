@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
+from linecache import getlines
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,16 +37,21 @@ LONGEST = 60    # characters of code in a sentence
 
 
 class Change:
-    """A change of a text: (start, end, new text) of its places, and what it is in words."""
+    """A change of a text: (start, end, new text) of its places, and what it is in words. path: of
+    the file.
+    """
 
-    __slots__ = ("edits", "words")
+    __slots__ = ("edits", "path", "words")
 
     def __init__(self, words: str, *edits: tuple[int, int, str]) -> None:
         self.words = words
         self.edits = edits
+        self.path = ""
 
     def __add__(self, other: Change) -> Change:
-        return Change(self.words, *dict.fromkeys((*self.edits, *other.edits)))
+        made = Change(self.words, *dict.fromkeys((*self.edits, *other.edits)))
+        made.path = self.path
+        return made
 
     def of(self, text: str) -> str | None:
         """Return the text with this change; None where its places overlap."""
@@ -57,8 +63,30 @@ class Change:
         return text
 
 
+class Scripts:
+    """The files that a script is made of, by their paths. text: of the script, the others as they
+    were when they ran.
+    """
+
+    def __init__(self, path: str, text: str) -> None:
+        self._texts = {path: text}
+        self._known: dict[str, Script | None] = {}
+
+    def at(self, path: str | None) -> Script | None:
+        """Return a file; None if it has no text in Python."""
+        if path is None:
+            return None
+        if path not in self._known:
+            text = self._texts.get(path) or "".join(getlines(path))
+            try:
+                self._known[path] = Script(path, text) if text else None
+            except (SyntaxError, ValueError):
+                self._known[path] = None
+        return self._known[path]
+
+
 class Script:
-    """The text of a script, its tree, and the name that TensorFlow has in it."""
+    """The text of a file, its tree, and the name that TensorFlow has in it."""
 
     def __init__(self, path: str, text: str) -> None:
         self.path = path
@@ -420,37 +448,44 @@ CHANGES: dict[str, Find] = {
     "source-auto-watch-off": watched, "source-nontrainable": trainable,
     "source-watched-late": watched, "source-dtype": made_float, "source-rebound": assigned,
     "source-computed-twice": computed_once}
+# What they change stands where the tape is asked.
+AT_QUESTION = (watched, computed_once)
 
 
-def changes(script: Script, reasons: Sequence[Any], asked: Any) -> list[Change]:
+def changes(scripts: Scripts, reasons: Sequence[Any], asked: Any) -> list[Change]:
     """Return the changes for the causes of one finding: for all at once, then for the first alone.
 
     asked: (file, line) of the question.
     """
-    first, *others = [_of(script, reason, asked) for reason in reasons] or [[]]
+    first, *others = [_of(scripts, reason, asked) for reason in reasons] or [[]]
     if not first:
         return []
     whole = first[0]
     for found in others:
-        whole = whole + found[0] if found else whole
+        whole = whole + found[0] if found and found[0].path == whole.path else whole
     return [whole, *first] if whole is not first[0] else first
 
 
-def _of(script: Script, reason: Any, asked: Any) -> list[Change]:
+def _of(scripts: Scripts, reason: Any, asked: Any) -> list[Change]:
     find = CHANGES.get(reason.code, rewritten if reason.code.startswith("nan-") else None)
-    node = script.node(reason)
-    if find is None or (node is None and find is not watched and find is not computed_once):
+    where = asked[0] if asked is not None and find in AT_QUESTION else reason.file
+    script = scripts.at(where)
+    node = script.node(reason) if script is not None else None
+    if find is None or script is None or (node is None and find not in AT_QUESTION):
         return []
-    return list(find(script, reason, node, asked))
+    found = list(find(script, reason, node, asked))
+    for change in found:
+        change.path = script.path
+    return found
 
 
-def fix(reason: Any, asked: Any, script: Script | None) -> str | None:
+def fix(reason: Any, asked: Any, scripts: Scripts) -> str | None:
     """Return in words of TensorFlow what to write, from the script's own text where that shows it;
     None if nothing is known.
     """
     from gradcli.explain.frameworks import WORDS
 
-    found = _of(script, reason, asked) if script is not None else []
+    found = _of(scripts, reason, asked)
     if found:
         return found[0].words
     general = WORDS.get(reason.code)

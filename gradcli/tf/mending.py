@@ -7,7 +7,7 @@ import sys
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 
 from gradcli.tf import script
-from gradcli.tf.changes import Script, changes
+from gradcli.tf.changes import Scripts, changes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -56,13 +56,10 @@ def mended(made: script.Run, arguments: Sequence[str], real: bool = False) -> Me
 
 def _proposed(made: script.Run, text: str) -> Iterator[tuple[str, str, script.Finding]]:
     """Yield the text with a change, the change in words, and what it is to mend."""
-    try:
-        known = Script(made.path, text)
-    except (SyntaxError, ValueError):
-        return
+    known = Scripts(made.path, text)
     for group in script.grouped(made):
         for change in changes(known, group.reasons, group.at):
-            new = change.of(text)
+            new = change.of(text) if change.path == made.path else None
             if new is not None and new != text and _is_python(new, made.path):
                 yield new, change.words, group
 
@@ -95,7 +92,10 @@ def _better(before: script.Run, after: script.Run, group: script.Finding) -> boo
 def _again(path: str, text: str, arguments: Sequence[str], real: bool) -> script.Run:
     """Run a changed script without its prints."""
     with _silent():
-        return script.run(path, arguments, real, text)
+        made = script.run(path, arguments, real, text)
+    if isinstance(made.problem, KeyboardInterrupt):
+        raise made.problem
+    return made
 
 
 @contextmanager

@@ -135,6 +135,9 @@ def _missing(path: str) -> str:
     from gradcli.base.similar import nearest
 
     group, _, name = path.rpartition(".")
+    if path == "compat":
+        return "gradcli has no `tensorflow.compat`: these are the names of other versions, such" \
+            " as TensorFlow 1 with its sessions; gradcli has those of TensorFlow 2"
     theirs = files("gradcli.tf").joinpath("tensorflow_names.txt").read_text("utf-8").split()
     if path in theirs:
         return f"gradcli has no `tf.{path}`, which TensorFlow has: run the script with" \

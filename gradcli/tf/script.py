@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import builtins
 import linecache
+import os
 import sys
+import threading
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
@@ -22,7 +24,7 @@ from gradcli.engine.record.record import begin_anew
 from gradcli.engine.record.tensor import Tensor, flatten
 from gradcli.explain.python.why import why
 from gradcli.tf import tape as tapes
-from gradcli.tf.changes import Script, fix
+from gradcli.tf.changes import Scripts, fix
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,6 +35,8 @@ if TYPE_CHECKING:
 NAMES = {"tensorflow": "gradcli.tf", "keras": "gradcli.tf.keras"}
 """What a script imports, and what it gets."""
 
+# The status of what a signal ended, as shells have it.
+INTERRUPTED = 130
 # Wrong gradients that are explained; a script may ask for millions.
 MOST = 200
 
@@ -59,8 +63,8 @@ def run(path: str, arguments: Sequence[str], real: bool = False, text: str | Non
     """Run a script to its end, as Python does. real: with the TensorFlow that is installed. text:
     in place of what the file has.
 
-    An exception of the script is kept, not raised. Raises E0601 and E0602 for a file that cannot be
-    read, and what the user raises by an interrupt.
+    An exception of the script is kept, not raised, an interrupt too. Raises E0601 and E0602 for a
+    file that cannot be read.
     """
     made = Run(path, read(path).text if text is None else text)
     begin_anew()
@@ -69,8 +73,6 @@ def run(path: str, arguments: Sequence[str], real: bool = False, text: str | Non
     main = ModuleType("__main__")
     vars(main).update(__file__=path, __builtins__=builtins)
     before = sys.argv, sys.path[:], sys.modules["__main__"]
-    import os
-
     sys.argv = [path, *arguments]
     sys.path.insert(0, os.path.dirname(os.path.abspath(path)))
     sys.modules["__main__"] = main
@@ -78,24 +80,45 @@ def run(path: str, arguments: Sequence[str], real: bool = False, text: str | Non
     if not real:
         sys.meta_path.insert(0, finder)
     tapes.listener = made.heard
+    process = os.getpid()
+    hook, threading.excepthook = threading.excepthook, _of_thread
     try:
         with catch_warnings():
             filterwarnings("ignore", "a derivative may be wrong")   # findings say more
             exec(compile(made.text, path, "exec"), vars(main))
     except SystemExit as stop:
         made.status = _status(stop.code)
-    except KeyboardInterrupt:
-        raise
     except BaseException as problem:
-        made.status, made.problem = 1, problem
+        made.status = INTERRUPTED if isinstance(problem, KeyboardInterrupt) else 1
+        made.problem = problem
     finally:
+        if os.getpid() != process:
+            _end_of_child(made)
         tapes.listener = None
+        threading.excepthook = hook
         sys.argv, sys.path[:], sys.modules["__main__"] = before
         if not real:
             sys.meta_path.remove(finder)
             for name in [n for n in sys.modules if n.partition(".")[0] in NAMES]:
                 del sys.modules[name]
     return made
+
+
+def _end_of_child(made: Run) -> None:
+    """End a process that the script forked, as Python would: the parent tells what there is."""
+    if made.problem is not None:
+        print(told(made.problem), end="", file=sys.stderr)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(made.status)
+
+
+def _of_thread(arguments: Any) -> None:
+    """Print an exception that ended a thread, as Python does."""
+    if arguments.exc_type is not SystemExit:
+        name = arguments.thread.name if arguments.thread is not None else ""
+        print(f"Exception in thread {name}:\n{told(arguments.exc_value)}", end="",
+              file=sys.stderr)
 
 
 def _status(code: Any) -> int:
@@ -291,16 +314,13 @@ def findings(made: Run) -> dict[str, Any]:
     ended: dict[str, Any] | None = None
     if made.problem is not None:
         ended = {"type": type(made.problem).__name__, "message": str(made.problem)}
-    try:
-        script = Script(made.path, made.text)
-    except (SyntaxError, ValueError):
-        script = None
+    scripts = Scripts(made.path, made.text)
     return {"schema": 1, "command": "why", "file": made.path, "script": True,
             "asked": len(made.heard.gradients), "status": made.status, "ended": ended,
-            "findings": [_plain_finding(group, script) for group in grouped(made)]}
+            "findings": [_plain_finding(group, scripts) for group in grouped(made)]}
 
 
-def _plain_finding(group: Finding, script: Script | None) -> dict[str, Any]:
+def _plain_finding(group: Finding, scripts: Scripts) -> dict[str, Any]:
     at = group.at or (None, None)
     found: dict[str, Any] = {
         "answer": group.answer, "asked_at": {"file": at[0], "line": at[1]},
@@ -311,14 +331,14 @@ def _plain_finding(group: Finding, script: Script | None) -> dict[str, Any]:
         "text": None, "fix": None, "related": [], "behind": []}
     if group.reasons:
         reason = group.reasons[0]
-        found.update(_plain(reason, group.at, script), target=reason.target, related=[
+        found.update(_plain(reason, group.at, scripts), target=reason.target, related=[
             {"file": file, "line": line, "column": column, "message": text}
             for file, line, column, text in reason.related])
-        found["behind"] = [_plain(other, group.at, script) for other in group.reasons[1:]]
+        found["behind"] = [_plain(other, group.at, scripts) for other in group.reasons[1:]]
     return found
 
 
-def _plain(reason: Any, at: Any, script: Script | None) -> dict[str, Any]:
+def _plain(reason: Any, at: Any, scripts: Scripts) -> dict[str, Any]:
     found = {name: getattr(reason, name)
              for name in ("code", "message", "file", "line", "column", "text")}
-    return {**found, "fix": fix(reason, at, script)}
+    return {**found, "fix": fix(reason, at, scripts)}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -113,6 +114,144 @@ def test_options_of_files_are_refused(words: tuple[str, ...], told: str, tmp_pat
     done = gradcli_("why", str(path), *words)
     assert done.returncode == 2
     assert told in " ".join(done.stderr.split())
+
+
+# How a script may behave: what it does behind HEAD, the status, what it prints, and what is told on
+# standard error.
+UNUSUAL: dict[str, tuple[str, int, str, str]] = {
+    "reads": ("print(input('name? '))", 1, "name? ", "EOFError"),
+    "exits with words": ("raise SystemExit('bye')", 1, "", "bye"),
+    "forks": ("""
+import os
+print("child" if os.fork() == 0 else os.wait() and "parent", flush=True)
+""", 0, "child\nparent\n", ""),
+    "raises in a thread": ("""
+import threading
+one = threading.Thread(target=lambda: tf.reduce_sum(x, axis=5))
+one.start(), one.join()
+""", 0, "", "axis 5 does not exist"),
+    "starts processes": ("""
+from multiprocessing import get_context
+if __name__ == "__main__":
+    with get_context("fork").Pool(1) as pool:
+        print(pool.map(abs, [-1, -2]))
+""", 0, "[1, 2]\n", ""),
+    "has no syntax": ("x = = 3", 1, "", "SyntaxError: invalid syntax"),
+    "imports Keras": ("""
+from tensorflow.keras import layers
+from tensorflow.keras.layers import Dense
+import keras
+print(layers.Dense is Dense is keras.layers.Dense)
+""", 0, "True\n", ""),
+    "is of TensorFlow 1": ("import tensorflow.compat.v1 as tf1", 1, "",
+                           "gradcli has no `tensorflow.compat`"),
+    "reads arguments": ("""
+import argparse
+parser = argparse.ArgumentParser()
+parser.add_argument("--epochs", type=int)
+print(parser.parse_args().epochs)
+""", 0, "3\n", ""),
+}
+
+
+@pytest.mark.parametrize("name", UNUSUAL)
+def test_unusual(name: str, tmp_path: Path) -> None:
+    text, status, printed, said = UNUSUAL[name]
+    path = tmp_path / "script.py"
+    path.write_text(HEAD + text)
+    done = gradcli_("why", str(path), "--", "--epochs", "3")
+    told = "ended before it asked" if "bye" not in said and status else "asks no tape"
+    lines = done.stdout.removeprefix(printed)
+    assert lines.startswith(f"{path} {told}")
+    assert lines.count("\n") == 1
+    assert done.returncode == status
+    assert said in done.stderr
+    assert "gradcli/" not in done.stderr
+
+
+def test_empty_and_binary(tmp_path: Path) -> None:
+    path = tmp_path / "script.py"
+    path.write_bytes(b"")
+    assert gradcli_("why", str(path)).stdout == f"{path} asks no tape for a gradient\n"
+    path.write_bytes(bytes(range(256)))
+    done = gradcli_("why", str(path))
+    assert (done.stdout, done.returncode) == ("", 3)
+    assert "is not UTF-8 text" in done.stderr
+
+
+def test_modules_beside_it(tmp_path: Path) -> None:
+    (tmp_path / "losses.py").write_text("""import tensorflow as tf
+def loss_of(w):
+    return tf.stop_gradient(w) * 2.0
+""")
+    text = """
+from losses import loss_of
+with tf.GradientTape() as tape:
+    loss = loss_of(x)
+tape.gradient(loss, x)
+"""
+    (finding,) = findings(tmp_path, HEAD + text)["findings"]  # type: ignore[misc]
+    assert (Path(finding["file"]).name, finding["line"]) == ("losses.py", 3)
+    assert finding["fix"] == "write `w` for `tf.stop_gradient(w)`"
+
+
+ENDLESS = """
+with tf.GradientTape() as tape:
+    loss = tf.round(x)
+tape.gradient(loss, x)
+print("ready", flush=True)
+while True:
+    pass
+"""
+
+
+def test_interrupt(tmp_path: Path) -> None:
+    path = tmp_path / "script.py"
+    path.write_text(HEAD + ENDLESS)
+    with subprocess.Popen([sys.executable, "-m", "gradcli", "why", str(path)], text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        process.send_signal(signal.SIGINT)
+        told, said = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "is cut by `tf.round(x)`" in told
+    assert said.endswith("KeyboardInterrupt\n")
+
+
+CUT = """
+print("one")
+with tf.GradientTape() as tape:
+    loss = tf.reduce_sum(tf.stop_gradient(x) ** 2)
+tape.gradient(loss, x)
+"""
+
+
+def test_fix_is_a_diff(tmp_path: Path) -> None:
+    path = tmp_path / "script.py"
+    path.write_text(HEAD + CUT)
+    done = gradcli_("why", str(path), "--fix")
+    changed = [line for line in done.stdout.splitlines() if line[:1] in "+-"][2:]
+    assert changed == ["-    loss = tf.reduce_sum(tf.stop_gradient(x) ** 2)",
+                       "+    loss = tf.reduce_sum(x ** 2)"]
+    assert "1 gradient more is right" in done.stderr
+    assert path.read_text() == HEAD + CUT
+    path.write_text(HEAD + CUT.replace("tf.stop_gradient(x) ** 2", "tf.cast(x > 1, tf.float32)"))
+    done = gradcli_("why", str(path), "--fix", "--strict")
+    assert done.stdout == ""
+    assert "no change of the text that was tried helps" in done.stderr
+    assert done.returncode == 1
+    assert gradcli_("why", str(path), "--write").returncode == 2
+
+
+def test_markdown(tmp_path: Path) -> None:
+    path = tmp_path / "script.py"
+    path.write_text(HEAD + CUT)
+    done = gradcli_("why", str(path), "--format", "markdown")
+    assert done.stderr == "one\n"
+    assert done.stdout.startswith("- dloss/dx is None, asked for at ")
+    assert f"```text\n  --> {path}:6:26\n" in done.stdout
+    assert "\n- try: write `x` for `tf.stop_gradient(x)`\n" in done.stdout
 
 
 def test_names_that_are_not_there(tmp_path: Path) -> None:

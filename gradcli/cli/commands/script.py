@@ -32,7 +32,10 @@ def why(options: WhyOptions, environment: Environment) -> int:
 
     With --fix it is run again with each change that may help, and those that do are shown.
     """
-    made = _run(options, environment)
+    destination = Destination(options, environment)
+    # A program that reads the answer does not get the prints of the script in it.
+    made = _run(options, environment, aside=destination.path is None and (
+        options.fix or destination.format not in ("table", "plain")))
     if options.fix:
         return _mend(made, options, environment)
     answer = script.findings(made)
@@ -41,7 +44,6 @@ def why(options: WhyOptions, environment: Environment) -> int:
 
         answer["framework"] = in_words([one["code"] for one in answer["findings"]],
                                        options.framework)
-    destination = Destination(options, environment)
     destination.write(answer, pages=None if destination.format in ("json", "ndjson") else
                       scripts.pages(answer), whole=True)
     if made.status:
@@ -49,10 +51,14 @@ def why(options: WhyOptions, environment: Environment) -> int:
     return WRONG if options.strict and answer["findings"] else OK
 
 
-def _run(options: WhyOptions, environment: Environment) -> script.Run:
-    with redirect_stdout(environment.stdout), redirect_stderr(environment.stderr):
+def _run(options: WhyOptions, environment: Environment, aside: bool = False) -> script.Run:
+    """Run the script. aside: with its prints on standard error."""
+    with redirect_stdout(environment.stderr if aside else environment.stdout), \
+            redirect_stderr(environment.stderr):
         made = script.run(options.file or "", options.arguments, options.real)
     environment.stdout.flush()
+    if isinstance(made.problem, KeyboardInterrupt) and not made.heard.gradients:
+        raise made.problem
     if made.problem is not None:
         environment.tell(script.told(made.problem))
     return made

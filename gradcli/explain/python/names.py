@@ -215,10 +215,16 @@ def items_of(name: str, holder: Any) -> list[tuple[str, Any]]:
 
 
 def path_to(value: Any, names: Mapping[str, Any]) -> str | None:
-    """Return how a program reaches a value by attributes and items, the shortest way: the variable
-    `model.dense.kernel`; None if it is not found near.
+    """Return how a program reaches a value by attributes and items: the variable
+    `model.dense.kernel`, sooner than `variables[2]`; None if it is not found near.
     """
     level = [(name, holder) for name, holder in names.items() if not name.startswith("_")]
+    objects = [one for one in level if not isinstance(one[1], (list, tuple, dict))]
+    return _shortest(value, objects) or _shortest(value, level)
+
+
+def _shortest(value: Any, level: list[tuple[str, Any]]) -> str | None:
+    """Return the shortest path to a value from holders with their paths."""
     seen: set[int] = set()
     for _ in range(DEEPEST):
         following = []

@@ -26,11 +26,13 @@ MOST = 6    # names of sources in one line
 
 def pages(answer: dict[str, Any], digits: int | None = None) -> list[Page]:
     """Return one page of all findings."""
-    found = list(_blocks(answer))
-    return [Page(fields=_fields(found), records=_records(answer), blocks=found)]
+    found = list(_blocks(answer, indent=" "))
+    return [Page(fields=_fields(found), records=_records(answer), blocks=_blocks(answer),
+                 screen=lambda view: found)]
 
 
-def _blocks(answer: dict[str, Any]) -> Iterator[Block]:
+def _blocks(answer: dict[str, Any], indent: str = "") -> Iterator[Block]:
+    """Yield the findings. indent: on terminals."""
     if not answer["findings"]:
         yield Remark(_none(answer))
     for k, finding in enumerate(answer["findings"]):
@@ -39,23 +41,26 @@ def _blocks(answer: dict[str, Any]) -> Iterator[Block]:
         names = finding["sources"]
         if len(names) > 1:
             yield Remark(", ".join(names[:MOST]) + (
-                f" and {len(names) - MOST} more" if len(names) > MOST else ""), head=" ")
+                f" and {len(names) - MOST} more" if len(names) > MOST else ""), head=indent)
         if finding["message"]:
-            yield Remark(finding["message"], head=" ")
+            yield Remark(finding["message"], head=indent)
         for place in (finding, *finding["related"]):
             yield from _place(place, place is finding)
         if finding["fix"]:
-            yield Remark(finding["fix"], head="  = try:")
+            yield Remark(finding["fix"], head="  = try:" if indent else "try:")
         for other in finding["behind"]:
             where = f" ({other['file']}:{other['line']})" if other["line"] else ""
-            yield Remark(f"{other['message']}{where}", head="  behind it:")
+            yield Remark(f"{other['message']}{where}",
+                         head="  behind it:" if indent else "behind it:")
     yield from in_framework(answer)
 
 
 def _none(answer: dict[str, Any]) -> str:
     asked = answer["asked"]
     if not asked:
-        return f"{answer['file']} asks no tape for a gradient"
+        return f"{answer['file']} " + (
+            "ended before it asked a tape for a gradient" if answer["ended"] else
+            "asks no tape for a gradient")
     return "no gradient is None, NaN, infinite or 0 each time: " + (
         "the one that was asked for" if asked == 1 else f"all {asked} that were asked for")
 
@@ -85,11 +90,11 @@ def _place(place: dict[str, Any], first: bool) -> Iterator[Block]:
         return
     text = place.get("text")
     pad = " " * len(str(place["line"]))
-    yield Preformatted([f" {pad}{'-->' if first else ':::'} {place['file']}:{place['line']}"
-                        f":{place['column']}" + (
-                            "" if first else f"   {place.get('message') or ''}")])
-    if text:
-        yield Preformatted([f" {place['line']} | {text}"])
+    said = "" if first else f"   {place.get('message') or ''}".rstrip()
+    yield Preformatted([
+        f" {pad}{'-->' if first else ':::'} {place['file']}:{place['line']}:{place['column']}"
+        f"{said}",
+        *([f" {place['line']} | {text}"] if text else [])])
 
 
 def _fields(found: Sequence[Block]) -> Iterator[Sequence[str]]:
