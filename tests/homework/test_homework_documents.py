@@ -207,7 +207,7 @@ def test_notebooks() -> None:
         "Homework", "1a:  2x ", "", r"\picture?", "1b", "2*x", "2: x"]
     assert notebook(("markdown", "1a: differentiate $x^2$", theirs), ("markdown", "$2x$", mine),
                     ("code", 'answer_2 = "3x^2"\n### BEGIN SOLUTION', mine)).split("\n") == [
-        "1a:", " 2x ", "1a:", "2: 3x^2"]
+        "1a:", "   2x ", "1a:", "  2: 3x^2"]
     for data in (b"", b"{", b"[]", b'{"cells": 1}', b"[" * 10_000,
                  b'{"cells": [1, {"source": 3}]}'):
         try:

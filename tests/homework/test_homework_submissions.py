@@ -685,7 +685,8 @@ def test_rows_are_those_of_the_csv_module(text: str) -> None:
 
 
 def test_whoever_a_stream_names_has_handed_in(sheet: Sheet) -> None:
-    """Lists are answers as in a student's own file; of a bad line the student is kept."""
+    """Lists are answers as in a student's own file; of a bad line the student is kept, and waits.
+    """
     lines = [{"student": "a", "problem": "1a", "answer": ["2xy", "x^2"]},
              {"student": "b", "problem": "1a", "answer": [["1", 2], ["3", None]]},
              {"student": "c", "problem": "1a", "answer": {"x": 1}},
@@ -698,7 +699,10 @@ def test_whoever_a_stream_names_has_handed_in(sheet: Sheet) -> None:
     assert all(student.handed_in for student in found.students)
     given = given_answers(found)
     assert (given["a"], given["b"]) == ({"1a": "[2xy, x^2]"}, {"1a": "[[1, 2], [3, ]]"})
-    assert [n.line for n in found.notes if n.about == "skipped"] == [5, 6]
+    read = {one.student.id: one for one in found}
+    assert [(note.about, note.line) for id in "ef" for note in read[id].notes] == [
+        ("unclaimed", 5), ("unclaimed", 6)]
+    assert all(answer.fault for id in "ef" for answer in read[id].answers)
 
 
 CLASS_TABLES = {

@@ -9,6 +9,7 @@ from gradcli.homework.handed_in.attempts import Attempt, Attempts
 from gradcli.homework.handed_in.labels import Ids
 from gradcli.homework.handed_in.reading import answers, doubts
 from gradcli.homework.handed_in.records import (
+    LOOSE,
     InputNote,
     Parsed,
     Student,
@@ -121,8 +122,9 @@ class ClassAnswers:
         notes = [InputNote(about, message, self.file, line, student.id)
                  for about, message, line in parsed.notes]
         faults = [*self.faults.get(student.id, ()), *doubts(notes)]
-        made = answers(student.id, self._ids, given, faults)
-        beside = hashlib.sha256(json.dumps(faults).encode()).hexdigest()
+        loose = doubts(notes, LOOSE)
+        made = answers(student.id, self._ids, given, faults, loose)
+        beside = hashlib.sha256(json.dumps([*faults, *loose]).encode()).hexdigest()
         for one in made:
             one.beside = None if one.fault is one.doubt is None else beside
         return Submission(student, made, [self.file], notes, digest.hexdigest())

@@ -22,7 +22,7 @@ from gradcli.homework.handed_in.records import (
     short,
 )
 from gradcli.homework.handed_in.roster import TITLES, described
-from gradcli.homework.handed_in.texts import JsonObject, typed
+from gradcli.homework.handed_in.texts import SCORES, JsonObject, typed
 from gradcli.homework.handed_in.words import is_no_answer
 from gradcli.homework.sheets.cells import (
     STUDENT,
@@ -105,10 +105,11 @@ def table_of(data: bytes, path: str, sheet: Sheet, roster: Roster | None,
     rows = [(source.position(row.start)[0], fitted(row, len(titles), source, last, "E0734"))
             for row in table if not row.empty]
     # Where a problem has no column, one that names none may be its.
-    unclaimed = [k for k in range(len(titles)) if k not in problems and k not in who
-                 and k not in shape.left_out and k not in shape.about.values()
-                 and not _SCORES.search(titles[k])] if last is None and {*sheet.ids}.difference(
-                     problems.values()) else []
+    unclaimed = last is None and {*sheet.ids}.difference(problems.values()) != set()
+    others = [k for k in range(len(titles)) if k not in problems and k not in who
+              and k not in shape.left_out and k not in shape.about.values()
+              and not SCORES.search(titles[k])
+              and (last is None or k not in (known["problem"], last))]
     order = day_first([shape.time(cells) for _, cells in rows])
     for line, cells in rows:
         attempt = Attempt(readings(shape.time(cells), order),
@@ -119,8 +120,10 @@ def table_of(data: bytes, path: str, sheet: Sheet, roster: Roster | None,
             continue
         if last is not None:
             parsed.add(cells[known["problem"]], cells[last], line)
-        for k in unclaimed:
-            if cells[k].strip() and not is_no_answer(cells[k]):
+        for k in others:
+            if not unclaimed:
+                parsed.leave(cells[k], f"below `{short(titles[k])}`", line)
+            elif cells[k].strip() and not is_no_answer(cells[k]):
                 parsed.note("unclaimed", f"`{short(cells[k])}` stands below `{short(titles[k])}`,"
                             " which names no problem", line)
         for k, id in problems.items():
@@ -128,10 +131,6 @@ def table_of(data: bytes, path: str, sheet: Sheet, roster: Roster | None,
             blank = k in shape.questions and cells[k].strip() == "-"
             parsed.add(id, "" if blank else cells[k], line)
     return of_class.submissions()
-
-
-_SCORES = re.compile(r"\b(?:scores?|points|grade|marks?|total|result|state|status|time|duration|"
-                     r"started|completed|attempt|feedback|browser|ip)\b", re.IGNORECASE)
 
 
 class TableShape:
@@ -392,10 +391,12 @@ def _line(of_class: ClassAnswers, line: bytes, number: int) -> None:
         of_class.note("skipped", "no JSON", number)
         return
     except (KeyError, TypeError):
-        of_class.note("skipped", 'not of the form {"student": "s1", "problem": "1a", "answer":'
-                      ' "2x"}', number)
-        if student is not None:
-            of_class.of(Student(student), number)
+        parsed = of_class.of(Student(student), number) if student is not None else None
+        said = 'not of the form {"student": "s1", "problem": "1a", "answer": "2x"}'
+        if parsed is not None:
+            parsed.note("unclaimed", said, number)
+        else:
+            of_class.note("skipped", said, number)
         return
     parsed = of_class.of(Student(student), number)
     if parsed is not None:

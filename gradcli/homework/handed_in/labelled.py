@@ -96,6 +96,8 @@ def choose_labels(lines: Sequence[Line], ids: Ids, parsed: Parsed) -> None:
     may be a label may be a product as well.
     """
     plain = any(line.rank >= 2 * SET_OFF for line in lines)
+    # Lines such as `# 1a: 2x` are taken out, like those of a program, unless all labels stand so.
+    commented = any(line.rank >= 2 * SET_OFF and not line.hashes for line in lines)
     best: dict[str, int] = {}
     for line, behind in zip_longest(lines, lines[1:]):
         if line.label is not None and line.label.id is not None and (
@@ -106,11 +108,13 @@ def choose_labels(lines: Sequence[Line], ids: Ids, parsed: Parsed) -> None:
         label = line.label
         if label is None or label.id is None or (label.level > WEAK and not label.rest):
             continue
-        if len(line.hashes) == 2 and line.hashes[1] == " " and plain:
-            line.label = None       # taken out, like a line of a program
-            if best.get(label.id, 0) <= line.rank:
+        if len(line.hashes) == 2 and line.hashes[1] == " " and commented:
+            clearer = best.get(label.id, 0) > line.rank
+            line.label = None
+            if not clearer:
                 parsed.note("unclaimed", f"`{line.hashes}{short(line.bare)}` may be an answer, or a"
                             " comment", line.number)
+                line.typed = ""     # told
         elif line.rank < best.get(label.id, 0):
             line.label = None
             if is_no_answer(label.rest):        # Question 2 was hard
@@ -147,7 +151,7 @@ def _choose_weak(lines: Sequence[Line], labelled: Sequence[tuple[Line, Label, st
         next_alone = follows and not label.rest
         if label.level > WEAK or (alone and next_alone and line.number in content):
             continue
-        if len(label.key) == 1 and not left and not next_alone:     # 2 - x, 2 x
+        if not label.several and not left and not next_alone:     # 2 - x, 2 x
             line.label = None
         sure = next_alone and not label.key[-1].isdecimal()     # 1a
         if (plain or line.label) and not sure:
@@ -163,7 +167,7 @@ def _are_left(labels: Sequence[Label], ids: Ids) -> bool:
     clear = [label for label in labels if label.level > WEAK]
     places = [ids.all.index(label.id) for label in labels if label.id is not None]
     return all(label.sign in ("", " ") for label in weak) and places == sorted(places) and (
-        all(len(label.key) > 1 for label in clear)
+        all(label.several for label in clear)
         or {*ids.all} == {label.id for label in labels})
 
 
@@ -187,4 +191,4 @@ def _run(labels: Sequence[Label], lines: Sequence[Line], ids: Ids) -> bool | Non
     stacked = any(one and other and line.label is not None and line.label.key[-1].isdecimal()
                   for one, other, line in zip(bare, bare[1:], lines[1:], strict=False))
     return content and not stacked and (places == [*range(len(places))]
-                        or all(len(label.key) > 1 for label in labels))
+                        or all(label.several for label in labels))

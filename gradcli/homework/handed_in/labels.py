@@ -49,6 +49,7 @@ class Label(NamedTuple):
     rest: the text behind the label.
     level: SIGN, SET_OFF or WEAK.
     sign: what stands behind the id: ")", ":", ".", "=", "-", " " or "" for nothing at all.
+    several: whether more than a number or letter was written: `1a` and `p2`, not `2` for p2.
     """
 
     key: Key
@@ -56,6 +57,7 @@ class Label(NamedTuple):
     rest: str
     level: int
     sign: str
+    several: bool = True
 
 
 class Ids:
@@ -141,7 +143,8 @@ class Ids:
             rest = rest[3:].lstrip()
         set_off = set_off or closed or len((found["word"] or "").strip(" .#")) > 1
         id = self._folded.get(fold(found["id"])) or self._keys[key]
-        several = len(key) > 1
+        several = len(key) > 1 and (len(parts(found["id"])) > 1 or bool(found["word"])
+                                    or key not in self._bare.values())
         signs = signs.removeprefix("\\")
         if (bracket and signs[:1] not in [*")]}>"]) or (bracket == "<") != (signs == ">"):
             return None
@@ -150,7 +153,7 @@ class Ids:
         if signs and (signs[0] not in f"{DASHES};,|" or signs[-1] == ">"):
             tight = (bracket and bracket == text[found.start("bracket")] and len(signs) == 1
                      and head[at:at + 1].strip() and not closed)
-            return Label(key, id, rest, WEAK if tight and not several else SIGN, signs[0])
+            return Label(key, id, rest, WEAK if tight and not several else SIGN, signs[0], several)
         blank = [not head[k:k + 1].strip() for k in (behind.start(), at)]
         if not signs and not blank[0] and not closed:
             return None     # 2^x
@@ -162,7 +165,7 @@ class Ids:
         elif not signs and rest[:1] in [*"+-*/^=·×−,;|)]}!'"] and not set_off:
             return None
         sign = "-" if signs and signs[0] in DASHES else signs[:1] or (" " if rest else "")
-        return Label(key, id, rest, SET_OFF if set_off else WEAK, sign)
+        return Label(key, id, rest, SET_OFF if set_off else WEAK, sign, several)
 
     def _key(self, written: str, context: Key | None) -> Key | None:
         """Return the key that is meant, with the parts of the label above that were left out."""

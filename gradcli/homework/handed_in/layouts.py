@@ -26,7 +26,7 @@ from itertools import compress, zip_longest
 from gradcli.homework.handed_in.labelled import choose_labels, find_labels
 from gradcli.homework.handed_in.labels import SIGN, WORD, Ids
 from gradcli.homework.handed_in.markup import Line, lines_of
-from gradcli.homework.handed_in.records import DOUBTS, LOOSE, Parsed, short
+from gradcli.homework.handed_in.records import DOUBTS, Parsed, short
 from gradcli.homework.handed_in.words import BYE, MEANS, is_no_answer
 from gradcli.lang.paper.left import formula_lines
 
@@ -60,6 +60,7 @@ def parse(text: str, ids: Ids) -> Parsed:
             continue
         first, place = next(iter(found.answers)), dict(zip(other.all, ids.all, strict=True))
         found.answers = {place[id]: answer for id, answer in found.answers.items()}
+        found.taken = {place.get(id, id) for id in found.taken}
         found.ids = ids
         if len(found.answers) == count or parsed.answers.items() <= found.answers.items():
             found.note("unclaimed", f"the labels from {first} on are not the ids of the sheet: read"
@@ -76,7 +77,7 @@ def _counting(count: int) -> list[Ids]:
 
 
 def _is_all_claimed(parsed: Parsed) -> bool:
-    return not any(about in (*DOUBTS, *LOOSE) for about, _, _ in parsed.notes)
+    return not any(about in (*DOUBTS, "loose") for about, _, _ in parsed.notes)
 
 
 def _parsed(text: str, ids: Ids) -> Parsed:
@@ -106,9 +107,13 @@ def _commented(lines: Sequence[Line], parsed: Parsed) -> Iterator[Line]:
             line.bare = line.typed
         if line.label is not None or not line.hashes:
             yield line
+        elif not line.bare:
+            pass
         elif before is not None and before.label and not before.label.rest and (
                 behind is None or behind.label):
             _unclaimed(line.hashes + line.bare, line.number, parsed)
+        else:
+            parsed.leave(line.bare, "in a comment", line.number)
         before = line
 
 
@@ -178,6 +183,8 @@ def _collect(lines: Iterable[Line], parsed: Parsed) -> None:
                 about, more = ("joined", "") if rest else ("loose", ", and may be one of its own")
                 parsed.note(about, f"`{short(line.bare)}` is taken for the rest of the answer to"
                             f" {id}{more}", line.number)
+                if more:
+                    parsed.taken.add(parsed.ids.find(id) or id)
             found.append(line.bare)
     finish()
     if all(parsed.answers.get(id, ("", 0))[0] for id in parsed.ids.all):

@@ -20,7 +20,6 @@ from gradcli.homework.handed_in.records import (
     printable,
     short,
 )
-from gradcli.homework.handed_in.texts import plain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,8 +44,7 @@ READERS: dict[str, Callable[[str, Ids], Parsed]] = {
     **dict.fromkeys((".txt", ".text", ""), texts.parse),
     **dict.fromkeys((".md", ".markdown", ".rmd", ".qmd"), lambda text, ids: texts.parse(
         RAISED.sub(r"^(\1)", text), ids)),
-    ".html": lambda text, ids: texts.parse(plain(text), ids),
-    ".htm": lambda text, ids: texts.parse(plain(text), ids),
+    ".html": texts.page_answers, ".htm": texts.page_answers,
     **dict.fromkeys(DOCUMENTS, texts.parse), **texts.READERS}
 UNREAD = re.compile(r"\\[A-Za-z]+\?")      # what documents have instead of a picture, and the like
 # What programs write beside a document of the same name, and what says how one looks.
@@ -57,8 +55,11 @@ PASSED = "there is a file called answers"
 PACKED = (".gz", ".tar", ".tgz", ".7z", ".rar", ".bz2", ".xz")
 
 
-def text(data: bytes, ending: str) -> tuple[str, str | None]:
-    """Return the text of a file, and a remark on its encoding. Raises `Unreadable`."""
+def text(data: bytes, ending: str, left: list[tuple[str, str]]) -> tuple[str, str | None]:
+    """Return the text of a file, and a remark on its encoding. Raises `Unreadable`.
+
+    left: receives (text, where it stands) of what may hold answers, but is not looked at for them.
+    """
     if ending not in DOCUMENTS:
         return decoded_text(data)
     if ending in PACKED_DOCUMENTS:
@@ -67,7 +68,7 @@ def text(data: bytes, ending: str) -> tuple[str, str | None]:
         return documents.READERS[ending](data), None
     from gradcli.homework.handed_in import sources
 
-    return sources.READERS[ending](data), None
+    return sources.READERS[ending](data, left), None
 
 
 class Reading:
@@ -77,7 +78,7 @@ class Reading:
     found: problem to (answer, line, file).
     other: problem to why a person has to say which of several answers counts.
     faults: (file, reason) of what is read for no problem, but may be an answer; loose: of what may
-        be one, where a problem has none.
+        be one, where a problem has none; taken: the problems whose answers took it.
     """
 
     def __init__(self, files: Files, ids: Ids, theirs: StudentFiles,
@@ -92,6 +93,7 @@ class Reading:
         self.other: dict[str, str] = {}
         self.faults: list[tuple[str, str]] = []
         self.loose: list[tuple[str, str]] = []
+        self.taken: set[str] = set()
         self._held = theirs.held
         self._by: dict[str, str] = {}       # whom the files name, and the first that does
         self._digest = hashlib.sha256()
@@ -131,11 +133,14 @@ class Reading:
         ending = os.path.splitext(path)[1].lower()
         data = where.read(path, DOCUMENTS.get(ending, MAX_BYTES))
         self._digest.update(b"%d:%s" % (len(data), shown.encode()) + data)
-        said, remark = text(data, ending)
+        left: list[tuple[str, str]] = []
+        said, remark = text(data, ending, left)
         self._left -= len(said)
         if self._left < 0:
             raise Unreadable(TOO_MUCH)
         parsed = READERS[ending](said, self._ids)
+        for one, place in left:
+            parsed.leave(one, place)
         if remark:
             self._note("encoding", remark, shown)
         return parsed
@@ -145,6 +150,7 @@ class Reading:
         told = [self._note(about, message, shown, line) for about, message, line in parsed.notes]
         self.faults += doubts(told)
         self.loose += doubts(told, LOOSE)
+        self.taken |= parsed.taken
         if parsed.student is not None and parsed.student not in self._by:
             self._is_by(parsed.student, shown)
         for id, (answer, line) in parsed.answers.items():
@@ -197,7 +203,10 @@ class Reading:
                             for note in self.notes if note.message == PASSED]
         made = answers(self.student, self._ids, self.found, self.faults, self.loose)
         doubted = {name for name, _ in (*self.faults, *self.loose)}
+        incomplete = not all(one.answer for one in made)
         for one in made:
+            if incomplete and one.answer and one.problem in self.taken:
+                one.doubt = one.doubt or _first(self.loose)
             unread = UNREAD.search(one.answer)
             if unread is not None:
                 doubted.add(one.file or "")

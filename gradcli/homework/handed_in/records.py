@@ -6,6 +6,8 @@ import os
 import re
 import stat
 
+from gradcli.homework.handed_in.words import is_no_answer
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -48,8 +50,8 @@ class InputNote:
     about: "skipped" (a file or line that is not read), "unknown" (an id that the sheet has not),
     "unclaimed" (what may be an answer, but to which problem?), "repeated" (an id with several
     answers), "unreadable", "encoding", "student" (the owner of a file), "joined" (a line taken for
-    the rest of the answer above), "loose" (one that may as well be an answer), "override" (of an
-    earlier answer).
+    the rest of the answer above), "loose" (one that may as well be an answer), "left" (what stands
+    where no answers are looked for), "override" (of an earlier answer).
     """
 
     __slots__ = ("about", "file", "line", "message", "student")
@@ -127,8 +129,8 @@ class Submissions:
 
 # Notes on what may be an answer: one that is not right waits for a person.
 DOUBTS = ("unclaimed", "unknown")
-# A line that may be the answer to another problem: one that has none waits for a person.
-LOOSE = ("loose",)
+# What may be the answer to another problem: one that has none waits for a person.
+LOOSE = ("loose", "left")
 
 
 class Unreadable(Exception):
@@ -202,15 +204,17 @@ class Parsed:
     answers: id to (text, line).
     notes: (about, message, line).
     student: the name in the file.
+    taken: the ids whose answers took a line that may be the answer to another one.
     """
 
-    __slots__ = ("answers", "ids", "notes", "student")
+    __slots__ = ("answers", "ids", "notes", "student", "taken")
 
     def __init__(self, ids: Ids) -> None:
         self.ids = ids
         self.student: str | None = None
         self.answers: dict[str, tuple[str, int | None]] = {}
         self.notes: list[tuple[str, str, int | None]] = []
+        self.taken: set[str] = set()
 
     def add(self, written: str, answer: str, line: int | None) -> None:
         """Add an answer to the problem with the id that is written there.
@@ -234,6 +238,16 @@ class Parsed:
 
     def note(self, about: str, message: str, line: int | None = None) -> None:
         self.notes.append((about, message, line))
+
+    def leave(self, text: str, where: str, line: int | None = None) -> None:
+        """Note what stands somewhere in a file where no reader looks for answers, and may hold one.
+        """
+        for one in text.split("\n"):
+            # `1a again` is no formula.
+            said = " ".join([word for word in one.split()
+                             if word.isdecimal() or self.ids.find(word) is None])
+            if said and not is_no_answer(said):
+                self.note("left", f"`{short(one)}` stands {where}", line)
 
 
 def short(text: str) -> str:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from typing import Any
 
+    Left = list[tuple[str, str]]    # texts that are left out, and where they stand
+
 # --------------------------------------------------------------------------------------------------
 # LaTeX: what stands between \begin{document} and \end{document}, with macros replaced and lists
 # numbered. Formulas stay LaTeX; the dollars around them go.
@@ -28,6 +30,8 @@ _DEFINITION = re.compile(
     r"\\(?:(?:re|provide)?newcommand|DeclareRobustCommand|DeclareMathOperator|def)\*?\s{0,9}"
     r"(?:\{\s{0,9}(\\(?:[A-Za-z@]+|.))\s{0,9}\}|(\\(?:[A-Za-z@]+|.)))\s{0,9}"
     r"(\[\d\]|(?:#\d)*)\s{0,9}((?:\[[^\]\n]{0,99}\])?)\s{0,9}(?=\{)")
+# A line that is no command, where commands are expected.
+_TYPED = re.compile(r"[^\\{}\[\]]+|[^\\{}=]*\$.*")
 # Where a formula begins, or what is shown letter by letter; and how each ends.
 _OPENING = re.compile(
     r"\\\\|\\\$|\$\$|\$|\\\[|\\\(|\\begin\{((?:equation|align|gather|multline|flalign|alignat"
@@ -58,12 +62,19 @@ KEPT = re.compile(r"\\(?:begin|end|item|sout|st|cancel|includegraphics)")   # th
 ENUMERATED = {r"\arabic": "1", r"\alph": "a", r"\Alph": "A", r"\roman": "i", r"\Roman": "I"}
 
 
-def tex(data: bytes) -> str:
+def tex(data: bytes, left: Left | None = None) -> str:
     """Return the text of a document in LaTeX. Raises `Unreadable`."""
+    left = [] if left is None else left
     source, _ = decoded_text(data)
+    begins = source.find(r"\begin{document}")
+    left += [(found[0].strip("\\% "), "in a comment") for found in _COMMENT.finditer(source)
+             if found.start() > begins]
     source = _COMMENT.sub(r"\1", source)
     preamble, begun, body = source.partition(r"\begin{document}")
-    body = body.partition(r"\end{document}")[0] if begun else preamble
+    body, _, behind = body.partition(r"\end{document}") if begun else (preamble, "", "")
+    left.append((behind, "behind the document"))
+    left += [(line, "before the document") for line in preamble.split("\n") * bool(begun)
+             if _TYPED.fullmatch(line)]
     macros, _ = _definitions(preamble if begun else "")
     inner, body = _definitions(body)
     macros.update(inner)
@@ -295,8 +306,9 @@ _PICTURE = re.compile(r"!\[[^\]\n]{0,200}\]\([^)\n]{0,2000}\)|<img\b[^>]{0,2000}
 _RAISED = re.compile(r"<(sup|sub)>([^<>\n]{0,200})</\1>")
 
 
-def ipynb(data: bytes) -> str:
+def ipynb(data: bytes, left: Left | None = None) -> str:
     """Return the text of a notebook: its cells in their order. Raises `Unreadable`."""
+    left = [] if left is None else left
     source, _ = decoded_text(data)
     try:
         notebook = json.loads(source)
@@ -312,11 +324,26 @@ def ipynb(data: bytes) -> str:
         if isinstance(graded, dict):
             if not graded.get("solution") and not graded.get("task"):
                 continue
-            named = _NAMED.fullmatch(str(graded.get("grade_id", ""))[:100])
-            if named is not None:
-                found.append(f"{named[1]}:")
-        found += _code(text) if kind == "code" else _markdown(text)
+        lines = _code(text) if kind == "code" else _markdown(text)
+        named = _NAMED.fullmatch(str(graded.get("grade_id", ""))[:100]) if isinstance(
+            graded, dict) else None
+        if named is not None:       # what stands in the cell, `2 sin x`, begins no other problem
+            lines = [f"{named[1]}:", *["  " + line for line in lines]]
+        found += lines
+        left += [(one, "in the output of a cell") for one in _printed(cell)]
     return "\n".join(found)
+
+
+def _printed(cell: dict[str, Any]) -> Iterator[str]:
+    """Yield the texts that a cell printed or returned."""
+    outputs = cell.get("outputs")
+    for output in outputs if isinstance(outputs, list) else ():
+        if not isinstance(output, dict):
+            continue
+        data = output.get("data")
+        text = output.get("text") or (data.get("text/plain") if isinstance(data, dict) else "")
+        yield "".join(filter(lambda one: isinstance(one, str), text)) if isinstance(
+            text, list) else str(text or "")
 
 
 def _cells(notebook: Any) -> list[dict[str, Any]]:
@@ -370,7 +397,7 @@ LETTERS = {"par": "\n", "line": "\n", "sect": "\n", "page": "\n", "row": "\n", "
 CHANGES = {"super": "^", "sub": "_", "nosupersub": "", "plain": ""}
 
 
-def rtf(data: bytes) -> str:
+def rtf(data: bytes, _left: Left | None = None) -> str:
     """Return the text of an RTF document. Raises `Unreadable`."""
     if not data.lstrip()[:5] == b"{\\rtf":
         raise Unreadable("no RTF")
@@ -464,4 +491,4 @@ def _decoded(data: bytes, codec: str) -> str:
         return data.decode("cp1252", "replace")
 
 
-READERS: dict[str, Callable[[bytes], str]] = {".tex": tex, ".ipynb": ipynb, ".rtf": rtf}
+READERS: dict[str, Callable[[bytes, Left], str]] = {".tex": tex, ".ipynb": ipynb, ".rtf": rtf}

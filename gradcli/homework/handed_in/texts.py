@@ -7,9 +7,10 @@ import json
 import re
 
 from gradcli.base.errors import GradcliError, Source
+from gradcli.homework.handed_in.equations import unread
 from gradcli.homework.handed_in.layouts import parse as parse
 from gradcli.homework.handed_in.records import ClassTable, Parsed, Unreadable, short
-from gradcli.homework.handed_in.words import is_no_answer
+from gradcli.homework.handed_in.words import is_about_student, is_no_answer
 from gradcli.homework.sheets.cells import STUDENT, columns, delimiter, fitted, records
 
 TYPE_CHECKING = False
@@ -33,13 +34,29 @@ BLOCKS = frozenset(
 LISTS = {"ol": "enumerate", "ul": "itemize"}
 UNSEEN = frozenset("head script style template title".split())
 STRUCK = frozenset("del s strike".split())
+BUTTONS = frozenset("submit button reset hidden image file".split())
+# What is seen of these no text tells; and attributes that scripts make formulas of.
+EMBEDDED = frozenset("select object embed iframe canvas video audio applet".split())
+_DATA = re.compile(r"\sdata-(?:latex|tex|math|formula|equation|value|asciimath|mathml)\w*\s*=\s*"
+                   r"[\"']?[^\"'\s]", re.IGNORECASE)
+_ATTRIBUTE = re.compile(r"([A-Za-z-]{1,40})(?:\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+)))?")
 _SHOWN = re.compile(r"<(?:math|img)\b", re.IGNORECASE)
 _TAG = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9-]{0,30})")
 
 
-def plain(page: str) -> str:
+def page_answers(page: str, ids: Ids) -> Parsed:
+    """Parse the text of a page in HTML."""
+    comments: list[str] = []
+    parsed = parse(plain(page, comments), ids)
+    for one in comments:
+        parsed.leave(one, "in a comment")
+    return parsed
+
+
+def plain(page: str, comments: list[str] | None = None) -> str:
     """Return the text of a page in HTML; raised letters are powers: x<sup>2</sup> is x^(2). Lists
     are those of LaTeX. A heading that is the title of the page is the system's, not the student's.
+    comments: receives those of the page.
     """
     title = page.partition("<title>")[2].partition("</title>")[0]
     if title.strip():
@@ -50,7 +67,7 @@ def plain(page: str) -> str:
         page = typeset(page)
     parts: list[str] = []
     unseen: str | None = None
-    for closing, name, data in _pieces(page):
+    for closing, name, inside, data in _pieces(page):
         if unseen is not None:
             if not (closing and name == unseen):
                 continue
@@ -58,6 +75,8 @@ def plain(page: str) -> str:
         elif name in UNSEEN and not closing:
             unseen = name
             continue
+        if name == "!--" and comments is not None and inside[:1] != "[":
+            comments.append(inside)
         if name in BLOCKS:
             parts.append("\n")
             if name in LISTS:
@@ -70,16 +89,34 @@ def plain(page: str) -> str:
             parts.append("_")
         elif name in STRUCK and not closing:
             parts.append("\\struckout?")     # for a person, as in documents
+        elif not closing:
+            parts.append(_shown(name, inside, not data.strip()))
         parts.append(html.unescape(data).replace("\n", " ").replace("\xa0", " "))
     return "\n".join([" ".join(line.split()) for line in "".join(parts).split("\n")])
 
 
-def _pieces(page: str) -> list[tuple[bool, str, str]]:
-    """Return (whether it closes, element's name, text behind the tag) for each tag; the first has
-    none.
+def _shown(name: str, inside: str, empty: bool) -> str:
+    """Return what an element shows that is not text in it: the value of a field, and for a person
+    what only a browser makes. inside: its tag, behind the name; empty: whether it has no text.
+    """
+    if name == "input":
+        fields = {found[1].lower(): html.unescape(found[2] or found[3] or found[4] or "")
+                  for found in _ATTRIBUTE.finditer(inside)}
+        kind = fields.get("type", "text").lower()
+        if kind in ("checkbox", "radio"):
+            return unread(kind) if "checked" in fields else ""
+        return "" if kind in BUTTONS else f" {fields.get('value', '')} "
+    if name in EMBEDDED or (empty and _DATA.search(inside)):
+        return unread(name)
+    return ""
+
+
+def _pieces(page: str) -> list[tuple[bool, str, str, str]]:
+    """Return (whether it closes, element's name, the rest of the tag, text behind it) for each tag;
+    the first has none. A comment is called !--.
     """
     found = []
-    closing, name, start, at = False, "", 0, 0
+    closing, name, inside, start, at = False, "", "", 0, 0
     ends = True     # whether there is another end of a comment
     while (at := page.find("<", at)) >= 0:
         tag = _TAG.match(page, at)
@@ -93,10 +130,14 @@ def _pieces(page: str) -> list[tuple[bool, str, str]]:
             end = behind + 2 if ends else end
         if end < 0:
             break
-        found.append((closing, name, page[start:at]))
-        closing, name = (tag[1] == "/", tag[2].lower()) if tag else (False, "")
+        found.append((closing, name, inside, page[start:at]))
+        if tag:
+            closing, name, inside = tag[1] == "/", tag[2].lower(), page[tag.end():end]
+        else:
+            closing, name = False, page[at + 1:at + 4] if page.startswith("<!--", at) else ""
+            inside = page[at + 4:end - 2]
         start = at = end + 1
-    found.append((closing, name, page[start:]))
+    found.append((closing, name, inside, page[start:]))
     return found
 
 
@@ -105,6 +146,9 @@ def _pieces(page: str) -> list[tuple[bool, str, str]]:
 
 TITLES = {"problem": ("id", "question", "exercise", "task", "problem id", "question id", "aufgabe"),
           "answer": ("response", "solution", "antwort")}
+# Titles of what systems and teachers write beside an answer.
+SCORES = re.compile(r"\b(?:scores?|points|grade|marks?|total|result|state|status|time|duration|"
+                    r"started|completed|attempt|feedback|browser|ip)\b", re.IGNORECASE)
 
 
 def csv_answers(text: str, ids: Ids) -> Parsed:
@@ -140,10 +184,14 @@ def csv_answers(text: str, ids: Ids) -> Parsed:
         parsed.student = one_student([row.cells[whose].text for row in table[1:]
                                       if whose < len(row.cells)])
     if long:
+        others = [k for k, title in enumerate(titles) if k != whose
+                  and k not in (known["problem"], known["answer"]) and not SCORES.search(title)]
         for row in table[1:]:
             cells = in_columns(row, known["answer"])
-            _add(parsed, cells[known["problem"]], cells[known["answer"]],
-                 source.position(row.start)[0])
+            line = source.position(row.start)[0]
+            _add(parsed, cells[known["problem"]], cells[known["answer"]], line)
+            for k in others:
+                parsed.leave(cells[k], f"below `{short(titles[k])}`", line)
     elif len(table) == 2 and len(titles) > 1 and sum(
             [ids.find(t) is not None for t in titles]) > len(titles) // 2:
         line = source.position(table[1].start)[0]
@@ -162,7 +210,8 @@ def csv_answers(text: str, ids: Ids) -> Parsed:
 
 def _add(parsed: Parsed, written: str, answer: str, line: int | None) -> None:
     """Add an answer; what names no problem is noted, unless it is surely no answer: Name, Ann."""
-    if answer.strip() and parsed.ids.find(written) is None and is_no_answer(f"{written}: {answer}"):
+    if answer.strip() and parsed.ids.find(written) is None and (
+            is_no_answer(answer) or is_about_student(f"{written}: {answer}")):
         parsed.note("skipped", f"`{short(written)}` names no problem", line)
     else:
         parsed.add(written, answer, line)

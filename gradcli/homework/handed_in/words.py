@@ -26,18 +26,27 @@ MEANS = re.compile(
     r"infinite|zero|(?<!(?:this|that|last|each|hard|easy) )one|two|three|"
     r"four|five|all|wrong|ignore|nicht|keine?|oder|null|eins|zwei|drei|"
     r"pas|inte|dne|[a-z]+n['’]t)\b", re.IGNORECASE)
+# A number behind a colon: `four: 1/4`, and not `10:30`.
+_VALUE = re.compile(r"(?<!\d):\s*[-−+]?\d{1,4}(?:[./,]\d{1,4})?\s*\Z")
 BYE = re.compile(r"(?:best|(?:kind |many )?(?:regards|thanks)|thank you|cheers|sincerely|yours|lg|"
                   r"mfg|(?:viele |liebe )?grüße|mvh|merci)\b", re.IGNORECASE)
 _ATTACHED = re.compile(r"\b(?:attach|photo|picture|scan|image|pdf|upload|anhang|foto|bild|back|next"
                        r" page|other file)", re.IGNORECASE)
 
 
+def is_about_student(text: str) -> bool:
+    """Return whether a line is a date, or says whose a file is and the like: `Name: Ann`."""
+    bare = text.strip("*_`#|>- \t")
+    return _DATE.fullmatch(bare) is not None or (
+        _KEYED.match(bare) is not None and not re.search(r"[=^√∫\\]", bare))
+
+
 def is_no_answer(text: str) -> bool:
     """Return whether a line is surely no answer."""
-    bare = text.strip("*_`#|>- \t")
-    if _DATE.fullmatch(bare) or (_KEYED.match(bare) and not re.search(r"[=^√∫\\]", bare)):
+    if is_about_student(text):
         return True
-    if _ATTACHED.search(bare) or _NUMBER.match(bare):
+    bare = text.strip("*_`#|>- \t")
+    if _VALUE.search(bare) or _ATTACHED.search(bare) or _NUMBER.match(bare):
         return False
     plain = re.sub(r"(?<=[^\W\d_]{2})['’](?=[^\W\d_])", "", bare)
     words = re.findall(r"[^\W\d_]{2,}", plain)

@@ -260,7 +260,8 @@ WORDS = {"skipped": "passed over", "unknown": "answer* to no problem of the shee
          "kept": "override* whose rows somebody took out",
          "points": "score* that a person gave of other points",
          "joined": "line* taken for the rest of the answer above",
-         "loose": "line* that may be another answer than the one above"}
+         "loose": "line* that may be another answer than the one above",
+         "left": "line* where no answers are looked for"}
 """What is counted; * stands for the s of more than one."""
 
 
