@@ -50,12 +50,28 @@ def operands_at(entry: Entry, index: Index, every: bool = False) -> list[tuple[i
             at = _taken(entry, index, own)
             found.append((k, plain_number(value[at]), at))
         else:
-            at = bad_index(value)
-            if every and finite(value):
-                found.append((k, 0.0 if not value.any() else 1.0, at))
+            block = _summed(entry, index, own)
+            part = value[block]
+            at = place_in(block, bad_index(part))
+            if every and finite(part):
+                found.append((k, 0.0 if not part.any() else 1.0, at))
             else:
                 found.append((k, plain_number(value[at]) if at else value, at))
     return found
+
+
+def _summed(entry: Entry, index: Index, own: Index) -> Any:
+    """Return the index of the part of an operand (shape `own`) that makes an element of a sum or
+    mean over some axes; `...` of any other operation, which is all of it.
+    """
+    axes, shape = entry[ATTRIBUTES].get("axis"), shape_of(entry[ANS])
+    if entry[OP].name not in ("sum", "mean") or axes is None or len(index) != len(shape):
+        return ...
+    over = {axis % len(own) for axis in (axes if isinstance(axes, (tuple, list)) else (axes,))}
+    if len(shape) == len(own):      # keepdims
+        return tuple([slice(None) if k in over else i for k, i in enumerate(index)])
+    left = iter(index)
+    return tuple([slice(None) if k in over else next(left) for k in range(len(own))])
 
 
 def _taken(entry: Entry, index: Index, own: Index) -> Index:

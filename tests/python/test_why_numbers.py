@@ -296,6 +296,12 @@ with tf.GradientTape() as tape:
     p = tf.nn.softmax(x)
     y = -tf.math.log(p[1])
 """, "nan-underflow", "write `tf.nn.log_softmax(x)[1]` for `tf.math.log(p[1])` in line 5"),
+    "one_row_of_a_sum": ("""
+x = tf.Variable([[-1.0, -2.0], [-900.0, -800.0]])
+with tf.GradientTape() as tape:
+    y = tf.reduce_sum(tf.math.log(tf.reduce_sum(tf.exp(x), axis=1)))
+""", "nan-underflow", "write `tf.reduce_logsumexp(x, axis=-1)` for"
+        " `tf.math.log(tf.reduce_sum(tf.exp(x), axis=1))`"),
     "rounded_sigmoid": ("""
 x = tf.Variable(50.0)
 with tf.GradientTape() as tape:
