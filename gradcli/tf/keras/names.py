@@ -14,6 +14,7 @@ _LOSSES = """MeanSquaredError MeanAbsoluteError MeanAbsolutePercentageError
 _GROUPS = {
     ("weighted_layers", "layers"): """Dense Conv1D Conv2D BatchNormalization LayerNormalization
         Embedding Conv2DTranspose""",
+    ("attention", "layers"): "MultiHeadAttention EinsumDense",
     ("recurrent", "layers"): """RNN SimpleRNN SimpleRNNCell GRU GRUCell LSTM LSTMCell
         TimeDistributed""",
     ("simple_layers", "layers"): """InputLayer MaxPooling2D MaxPool2D AveragePooling2D AvgPool2D
