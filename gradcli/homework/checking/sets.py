@@ -24,10 +24,13 @@ if TYPE_CHECKING:
     from gradcli.homework.checking.problem import Reference, Solution
 
 COMMA = re.compile(r"(?<![\d.,])(\d+),(\d+)(?![\d.])")
+WHOLE = re.compile(r"(?<![\d.,])\d+,0+(?!\d)")
+"""1,0, which nobody writes for 1: 1 and 0 are meant."""
 THOUSANDS = re.compile(r"(?<![\d.,])(\d{1,3}),(?=\d{3}(?!\d))")
 LISTED = re.compile(r"[;|\n]|,\s|\s(?:and|or|und|oder|et|ou)\s")
 """What stands between numbers whose commas are decimal ones."""
 BESIDE = re.compile(r"(?<=[\w)}])[ \t]+([-+±])(?=[\w(√\\])")
+
 
 def judge_set(prepared: PreparedProblem, text: str, result: dict[str, Any]) -> None:
     """Fill in the verdict on a set. Raises what `items` raises."""
@@ -57,7 +60,8 @@ def _meanings(text: str, decimal_comma: bool) -> list[tuple[str, bool]]:
     itself shows that it is written so.
     """
     text = text.replace("{,}", ",")
-    decimal = COMMA.sub(r"\1.\2", text), LISTED.search(COMMA.sub("", text)) is not None
+    decimal = COMMA.sub(r"\1.\2", text), (
+        LISTED.search(COMMA.sub("", text)) is not None and WHOLE.search(text) is None)
     first, second = (decimal, (text, False)) if decimal_comma else ((text, False), decimal)
     found = dict([first, second] if first[0] != second[0] else [first])
     for other in (THOUSANDS.sub(r"\1", text), BESIDE.sub(r", \1", first[0]),
