@@ -117,10 +117,14 @@ class Facts:
         return True if True in found else False if False in found else None
 
     def knows(self, text: str) -> bool:
-        """Return whether the letter of the derivative that a left side names is a function here."""
-        found = DERIVATIVE.match(text.strip())
-        letter = found and (found["of"] or (found["primes"] and found["letter"]))
-        return not letter or letter in self.functions
+        """Return whether the letter that a left side names, or whose derivative, is a function
+        here.
+        """
+        left, *others = sides_of(text)
+        found = DERIVATIVE.match(left)
+        letter = found and (found["of"] or found["letter"])
+        named = found and (found["by"] or found["primes"] or (others and found.end() == len(left)))
+        return not named or letter == "m" or letter in self.functions
 
     def is_place(self, text: str) -> bool:
         """Return whether a statement gives the variables their values: x = 2, (3, 4)."""

@@ -34,6 +34,8 @@ JOINED = re.compile(
 MAY_JOIN = re.compile(r"[,;:>⇒⟹⟶→\n\\]|[(\s][A-Za-z]{2,}\s|\(\s*[A-Za-z]\s*=")
 STEP = re.compile(r"[·⋅∙•∇'’]|\\cdot|\\nabla|/\s*\(?\s*d[a-z]")
 """What stands in sides that are no formulas alone: a product of vectors, a quotient of slopes."""
+LISTED = re.compile(r"\s*[A-Za-z]\s*=[^=]*[,;][^=]*")
+"""Several values of one letter: x = 1, 2."""
 WRITTEN = (
     (re.compile(r"\\(?:text|textrm|mathrm|mbox)\s*\{([^{}]*)\}"), r" \1 "),
     (re.compile(r"\\(?:quad|qquad|left|right|displaystyle)(?![A-Za-z])|\\[,;:! ]"), " "),
@@ -74,6 +76,10 @@ def settle(prepared: PreparedProblem, answer: str, whole: dict[str, Any],
         if found["verdict"] in RIGHT and prepared.problem.steps != "last" and any(
                 facts.are_equal(_steps(facts, sides)) is False for sides in stated):
             return _left(found, "the sides of this are not all equal")
+        last = pieces[-1]
+        if found["verdict"] in RIGHT and len(pieces) > 1 and (not facts.knows(last) or (
+                len(sides_of(last)) == 2 and facts.states(last) is False)):
+            return _left(found, f"`{last}` may not be the answer")
         if found["verdict"] == "wrong" and len(pieces) > 1:
             return _left(found, "one of several statements may be the answer")
     return found
@@ -103,6 +109,8 @@ def _is_known(facts: Facts, side: str) -> bool:
 def _settled(facts: Facts, pieces: list[str], answer: str, whole: dict[str, Any],
              judged: Callable[[str], dict[str, Any]]) -> dict[str, Any]:
     """Return the result for an answer of these statements; `whole` where they do not settle it."""
+    if LISTED.fullmatch(answer):
+        return whole
     if len(pieces) == 1:
         if whole["verdict"] in ("unreadable", "undecided") and pieces[0] != answer.strip():
             found = judged(pieces[0])
@@ -119,6 +127,8 @@ def _of_statements(facts: Facts, pieces: list[str], whole: dict[str, Any],
     true, as f(2) = 10 where f'(2) is asked for, if all others are true.
     """
     functions = len(facts.functions)
+    if facts.is_place(pieces[-1]) and SEVERAL_SIDES in whole["message"]:
+        whole = _left(whole, "one of several statements may be the answer")     # its x is none
     true = [facts.states(piece) for piece in pieces]
     found, last = whole, -1
     for k in range(len(pieces) - 1, -1, -1):
@@ -132,14 +142,14 @@ def _of_statements(facts: Facts, pieces: list[str], whole: dict[str, Any],
     false = [pieces[k] for k in others if true[k] is False]
     if false and (right or whole["verdict"] in RIGHT):
         return _left(whole, f"`{false[0]}` stands beside it, and is not so")
-    if right and true[last] is not False and all(true[k] for k in others) and facts.knows(
-            pieces[last]):
+    if right and all(true[k] for k in others) and facts.knows(pieces[last]) and (
+            true[last] is not False or len(sides_of(pieces[last])) > 2):
         return found
     if whole["verdict"] != "wrong" and not (
             found["verdict"] == "wrong" and all(true[k] for k in others)):
         return whole
     verdicts = {judged(piece)["verdict"] for piece, found_true in zip(pieces, true, strict=True)
-                if found_true} - {"wrong"}
+                if found_true and not facts.is_place(piece)} - {"wrong"}
     if right or (verdicts if whole["verdict"] == "wrong" else verdicts & RIGHT):
         return whole if whole["verdict"] in (*RIGHT, "undecided") else _left(
             whole, "some of what stands here is right")
