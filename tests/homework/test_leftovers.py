@@ -48,6 +48,13 @@ def handed_in(folder: Path, name: str, text: str) -> Submission:
     ("a.csv", "problem,answer,points\n1a,2x,2\n1b,3x^2,3\n4,,1\n", False),
     ("a.csv", "name,Eve Lee\n1a,2x\n1b,3x^2\n", False),
     ("a.csv", "1a,2x\n1b,3x^2\nfour,1/4\n", True),
+    ("a.csv", "problem,answer\n1a,2x\n1b,3x^2\n4: 1/4\n", True),
+    ("a.csv", "problem,answer\n1a,2x\n1b,3x^2\n7,\n", False),
+    ("a.csv", "1a,1b,4,comment\n2x,3x^2,,4 is 1/4\n", True),
+    ("a.json", json.dumps({**GIVEN, "name": "1/4"}), True),
+    ("a.json", json.dumps({**GIVEN, "comment": "4 is 1/4"}), True),
+    ("a.json", json.dumps({**GIVEN, "comment": "I needed 3 hours"}), False),
+    ("a.md", "1a) 2x\n\n1b) 3x^2\n\n<details><summary>4)</summary>1/4</details>\n", True),
     # Pages: what a browser shows and no text tells; comments.
     *[("a.html", PAGE + more, waits) for more, waits in (
         ("<p>4) <select><option>1/4<option>1/2</select></p>", True),
@@ -57,7 +64,12 @@ def handed_in(folder: Path, name: str, text: str) -> Submission:
         ("<!--[if gte mso 9]><xml>1</xml><![endif]-->", False),
         ("<p>4) <input type=checkbox></p>", False),
         ("<p>4) <input type=radio checked>", True), ("<input type=submit value='1/4'>", False),
-        ("<p>4) <span data-value=''></span></p>", False), ("<script>4) 1/4</script>", False))],
+        ("<p>4) <span data-value=''></span></p>", False), ("<script>4) 1/4</script>", False),
+        ("<script type='math/tex'>\\frac14</script>", True), ("<video src='x'></video>", True),
+        ("<p>4) <span style='text-decoration: line-through'>1/4</span>", True),
+        ("<p>4) <b style='display:none'>1/4</b>", True), ("<p>4) <b hidden>1/4</b>", True),
+        ("<p style='background-image: url(x.png)'></p>", True), ("<a href='x.jpg'></a>", True),
+        ("<p style='color: red'></p>", False))],
     # LaTeX: comments, and what stands around the document.
     ("a.tex", LATEX % ("", "", ""), False), ("a.tex", LATEX % ("", "% 4) $1/4$\n", ""), True),
     ("a.tex", LATEX % ("", "", "4) 1/4\n"), True), ("a.tex", LATEX % ("4) 1/4\n", "", ""), True),
@@ -68,6 +80,7 @@ def handed_in(folder: Path, name: str, text: str) -> Submission:
     ("a.ipynb", notebook(outputs=[{"output_type": "stream", "text": ["4) 1/4\n"]}]), True),
     ("a.ipynb", notebook(outputs=[{"data": {"text/plain": ["1/(2*sqrt(x))"]}}]), True),
     ("a.ipynb", notebook(outputs=[{"output_type": "stream", "text": "All is well\n"}]), False),
+    ("a.ipynb", notebook(attachments={"a.png": {}}), True),
     ("a.ipynb", notebook(outputs=[]), False), ("a.ipynb", notebook(outputs=7), False),
     # Comments of texts.
     ("a.txt", "# 1/4\n1a) 2x\n1b) 3x^2\n", True), ("a.txt", "1a) 2x\n1b) 3x^2\n# 4: 1/4\n", True),

@@ -208,7 +208,8 @@ def _joined(lines: Iterable[str]) -> str:
 
 _MARK = re.compile(r"\A[•▪◦‣●○■*]\s++")
 # What begins the rest of a formula, and ends one that has a rest.
-_GOES_ON = re.compile(r"[=+*/^·×÷)\]}⇒→≈<>≤≥&,;]|\\(?:Rightarrow|implies|to|approx|cdot)\b")
+_GOES_ON = re.compile(r"[=+*/^·×÷)\]}⇒→≈>≤≥&,;]|<(?![\w/!])|"
+                      r"\\(?:Rightarrow|implies|to|approx|cdot)\b")
 _OPEN = re.compile(r"[=+*/^·×÷(\[{⇒→≈<≤≥&,−-]\s*\Z")
 _FINAL = re.compile(r"(?:final\s+)?(?:answer|ans|result|antwort|ergebnis|lösung|réponse|svar)\s*+"
                     r"(?:is\s*+)?[:=]", re.IGNORECASE)

@@ -331,6 +331,8 @@ def ipynb(data: bytes, left: Left | None = None) -> str:
             lines = [f"{named[1]}:", *["  " + line for line in lines]]
         found += lines
         left += [(one, "in the output of a cell") for one in _printed(cell)]
+        if cell.get("attachments") and "attachment:" not in text:
+            left.append((unread("picture"), "beside a cell"))
     return "\n".join(found)
 
 

@@ -39,6 +39,12 @@ BUTTONS = frozenset("submit button reset hidden image file".split())
 EMBEDDED = frozenset("select object embed iframe canvas video audio applet".split())
 _DATA = re.compile(r"\sdata-(?:latex|tex|math|formula|equation|value|asciimath|mathml)\w*\s*=\s*"
                    r"[\"']?[^\"'\s]", re.IGNORECASE)
+# Texts that do not look as they read.
+STYLES = {what: re.compile(pattern, re.IGNORECASE) for what, pattern in (
+    ("struckout", r"\sstyle\s*=[^>]*line-through"),
+    ("hidden", r"\sstyle\s*=[^>]*(?:display\s*:\s*none|visibility\s*:\s*hidden)|"
+     r"\shidden(?=[\s=/]|$)"),
+    ("picture", r"\sstyle\s*=[^>]*url\("))}
 _ATTRIBUTE = re.compile(r"([A-Za-z-]{1,40})(?:\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+)))?")
 _SHOWN = re.compile(r"<(?:math|img)\b", re.IGNORECASE)
 _TAG = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9-]{0,30})")
@@ -74,6 +80,8 @@ def plain(page: str, comments: list[str] | None = None) -> str:
             unseen = None
         elif name in UNSEEN and not closing:
             unseen = name
+            if "math/" in inside:       # of a page with formulas by scripts that was saved
+                parts.append(unread("equation"))
             continue
         if name == "!--" and comments is not None and inside[:1] != "[":
             comments.append(inside)
@@ -89,7 +97,7 @@ def plain(page: str, comments: list[str] | None = None) -> str:
             parts.append("_")
         elif name in STRUCK and not closing:
             parts.append("\\struckout?")     # for a person, as in documents
-        elif not closing:
+        if name and not closing:
             parts.append(_shown(name, inside, not data.strip()))
         parts.append(html.unescape(data).replace("\n", " ").replace("\xa0", " "))
     return "\n".join([" ".join(line.split()) for line in "".join(parts).split("\n")])
@@ -106,9 +114,9 @@ def _shown(name: str, inside: str, empty: bool) -> str:
         if kind in ("checkbox", "radio"):
             return unread(kind) if "checked" in fields else ""
         return "" if kind in BUTTONS else f" {fields.get('value', '')} "
-    if name in EMBEDDED or (empty and _DATA.search(inside)):
+    if name in EMBEDDED or (empty and (name == "a" or _DATA.search(inside))):
         return unread(name)
-    return ""
+    return "".join([unread(what) for what, styled in STYLES.items() if styled.search(inside)])
 
 
 def _pieces(page: str) -> list[tuple[bool, str, str, str]]:
@@ -146,6 +154,7 @@ def _pieces(page: str) -> list[tuple[bool, str, str, str]]:
 
 TITLES = {"problem": ("id", "question", "exercise", "task", "problem id", "question id", "aufgabe"),
           "answer": ("response", "solution", "antwort")}
+_ID = re.compile(r"\s*[\w.()-]{0,12}\s*")
 # Titles of what systems and teachers write beside an answer.
 SCORES = re.compile(r"\b(?:scores?|points|grade|marks?|total|result|state|status|time|duration|"
                     r"started|completed|attempt|feedback|browser|ip)\b", re.IGNORECASE)
@@ -210,6 +219,8 @@ def csv_answers(text: str, ids: Ids) -> Parsed:
 
 def _add(parsed: Parsed, written: str, answer: str, line: int | None) -> None:
     """Add an answer; what names no problem is noted, unless it is surely no answer: Name, Ann."""
+    if not answer.strip() and not _ID.fullmatch(written):
+        parsed.leave(written, "without an answer", line)
     if answer.strip() and parsed.ids.find(written) is None and (
             is_no_answer(answer) or is_about_student(f"{written}: {answer}")):
         parsed.note("skipped", f"`{short(written)}` names no problem", line)

@@ -38,7 +38,9 @@ def is_about_student(text: str) -> bool:
     """Return whether a line is a date, or says whose a file is and the like: `Name: Ann`."""
     bare = text.strip("*_`#|>- \t")
     return _DATE.fullmatch(bare) is not None or (
-        _KEYED.match(bare) is not None and not re.search(r"[=^√∫\\]", bare))
+        _KEYED.match(bare) is not None
+        and not re.search(r"[=^√∫\\]|"
+                          r"(?:names?|comments?|remarks?)\s*[:#](?:[-\d.\s]+\Z|.*\d/\d)", bare))
 
 
 def is_no_answer(text: str) -> bool:
