@@ -380,3 +380,54 @@ def test_a_workbook_that_is_none(tmp_path: Path, sheet: Sheet, monkeypatch: pyte
     monkeypatch.setitem(sys.modules, "openpyxl", None)
     with pytest.raises(GradcliError, match=r"gradcli\[spreadsheet\]"):
         open_submissions(str(tmp_path / "class.xlsx"), sheet)
+
+
+CLASS = "student_id,last_name,first_name\n" + "".join(
+    [f"{id},{last},{first}\n" for id, last, first in (
+        ("alice", "Ames", "Alice"), ("bob", "Boyd", "Bob"), ("s14", "Lee", "Ann"),
+        ("10170", "Xu", "Li"), ("s8", "van der Berg", "Ann-Marie"))])
+
+
+@pytest.mark.parametrize(("files", "found"), [
+    # Folders of sections, with folders or files of students.
+    (["A/alice/a.txt", "B/bob/a.txt", "A/s14/a.txt"], ["alice", "bob", "s14"]),
+    (["A/alice.txt", "A/bob.txt", "B/s14.txt"], ["alice", "bob", "s14"]),
+    (["A/alice/part1/a.txt", "A/eve/a.txt"], ["alice", "eve"]),
+    # A student's folders, whatever they are called.
+    (["alice/old/a.txt", "alice/new/b.txt", "bob/a.txt"], ["alice", "bob"]),
+    (["alice/s14/a.txt"], ["alice"]),
+    # An id with other words beside.
+    (["s14_hw3_final.txt", "10170_hw.txt", "hw3 alice.txt"], ["10170", "alice", "s14"]),
+    (["s14 hw/a.txt"], ["s14"]), (["s141_hw.txt", "x.txt"], ["s141_hw", "x"])])
+def test_folders_and_names_of_files(tmp_path: Path, sheet: Sheet, files: list[str],
+                                    found: list[str]) -> None:
+    submissions = handed_in(tmp_path, dict.fromkeys(files, "1a: 2x"), sheet, CLASS)
+    assert [one.student.id for one in submissions] == found
+    assert all(answer.fault is None for one in submissions for answer in one.answers)
+    assert all(one.answers[0].answer == "2x" for one in submissions)
+
+
+def test_a_name_with_other_words_is_for_a_person(tmp_path: Path, sheet: Sheet) -> None:
+    one, = handed_in(tmp_path, {"ann-marie van der berg hw3.txt": "1a: 2x"},
+                     sheet, CLASS)
+    assert one.student.id == "s8"
+    assert "may be by" in str(one.answers[0].fault)
+
+
+def test_folders_of_other_assignments(tmp_path: Path, sheet: Sheet) -> None:
+    """They are those called alike, and those that stand beside one of this assignment."""
+    files = {"alice/hw3/a.txt": "1a: 2x", "alice/intro/a.txt": "1a: 3",
+             "bob/intro/a.txt": "1a: 4", "bob/hw2/a.txt": "1a: 5",
+             "s14/part1/a.txt": "1a: 2x", "s14/part2/b.txt": "1b: 3x^2"}
+    read = {one.student.id: [answer.answer for answer in one.answers]
+            for one in handed_in(tmp_path, files, sheet, CLASS)}
+    assert read == {"alice": ["2x", "", ""], "s14": ["2x", "3x^2", ""]}
+
+
+def test_folders_that_a_list_of_submitters_leaves_out(tmp_path: Path, sheet: Sheet) -> None:
+    listed = ("submission_1:\n  :submitters:\n  - :name: Ann Lee\n    :sid: s14\n"
+              "submission_2:\n  :submitters: []\n")
+    files = {"export/submission_metadata.yml": listed, **{
+        f"export/submission_{k}/hw.txt": "1a: 2x" for k in (1, 2, 3)}}
+    assert [one.student.id for one in handed_in(tmp_path, files, sheet, CLASS)] == [
+        "s14", "submission_2", "submission_3"]

@@ -19,6 +19,7 @@ from gradcli.homework.handed_in.owners import (
     StudentFiles,
     by_student,
     is_general,
+    of_sections,
     owner,
     parents,
     patterned,
@@ -95,12 +96,14 @@ def owned_files(files: Files, assignment: str, ids: Ids, paths: Sequence[str],
     steps: dict[str, int] = {}
     stamps = _stamps(files, paths)
     exported = _exported(files, paths)
+    exports = {os.path.dirname(folder) + "/" for folder in exported} - {"/"}
     for path in wanted:
         by = next((exported[folder] for folder in parents(path) if folder in exported), None)
         if by is not None:
             found += [(path, one) for one in by]
             continue
-        one = owner(path, in_steps)
+        # A folder that stands beside those that are listed is a student's, too.
+        one = owner(path.removeprefix(next(filter(path.startswith, exports), "")), in_steps)
         if one is None:
             first = path.partition("/")[0]
             steps[first] = steps.get(first, 0) + 1
@@ -112,7 +115,7 @@ def owned_files(files: Files, assignment: str, ids: Ids, paths: Sequence[str],
             found.append((path, one))
     notes += [InputNote("skipped", f"{count:,} files beside what students submitted", step)
               for step, count in steps.items()]
-    return _of_assignment(found, assignment, notes)
+    return found
 
 
 def _exported(files: Files, paths: Sequence[str]) -> dict[str, list[Owner]]:
@@ -182,22 +185,29 @@ def file_owner(files: Files, path: str, ids: Ids) -> tuple[str | None, str | Non
 def _of_assignment(owned: list[tuple[str, Owner]], assignment: str, notes: list[InputNote]
                    ) -> list[tuple[str, Owner]]:
     """Drop a student's files in folders of other assignments, if there are several and no file
-    beside.
+    beside. Others stand beside that of this one, or are called alike but for a number.
     """
     folders: dict[tuple[str, str], set[str]] = {}
     for _, one in owned:
-        folders.setdefault(one.key, set()).add(one.rest.rpartition("/")[0].partition("/")[0])
+        folders.setdefault(one.key, set()).add(
+            one.rest.rpartition("/")[0].partition("/")[0].casefold())
+    this = assignment.casefold()
+    others = {name for several in folders.values() if this in several for name in several}
     found = []
     for path, one in owned:
         several = folders[one.key]
         if one.shape == "folder" and len(several) > 1 and "" not in several:
-            mine = one.rest.partition("/")[0]
-            if mine.casefold() != assignment.casefold():
+            mine = one.rest.partition("/")[0].casefold()
+            if mine != this and (mine in others or _unnumbered(mine) == _unnumbered(this)):
                 notes.append(InputNote("skipped", f"of another assignment than {assignment}", path,
                                        student=one.id))
                 continue
         found.append((path, one))
     return found
+
+
+def _unnumbered(name: str) -> str:
+    return re.sub(r"\d+", "#", name)
 
 
 def open_folder(root: str, sheet: Sheet, roster: Roster | None = None, *, follow: bool = False,
@@ -212,6 +222,9 @@ def open_folder(root: str, sheet: Sheet, roster: Roster | None = None, *, follow
     paths, notes = files.paths()
     ids = Ids(sheet.ids)
     owned = owned_files(files, sheet.id, ids, paths, notes, whose)
+    if whose is None:
+        owned = of_sections(owned, roster) if roster is not None else owned
+        owned = _of_assignment(owned, sheet.id, notes)
     students = by_student(owned, roster, notes)
     ordered = [students[id] for id in sorted(students)]
 

@@ -241,6 +241,22 @@ def by_student(owned: Iterable[tuple[str, Owner]], roster: Roster | None, notes:
     return found
 
 
+def of_sections(owned: Sequence[tuple[str, Owner]], roster: Roster) -> list[tuple[str, Owner]]:
+    """Return the files with their owners, in place of those of sections the students below: a
+    section is a folder of nobody in the roster that holds files of some who are.
+    """
+    below: dict[str, list[tuple[str, Owner]]] = {}
+    for path, one in owned:
+        inner = owner(one.rest, False) if one.shape == "folder" else None
+        if inner is not None:
+            inner.readings = one.readings
+            below.setdefault(one.id, []).append((path, inner))
+    sections = {id for id, inside in below.items() if not roster.find((id,), id)
+                and any(_entries(inner, roster, True) for _, inner in inside)}
+    inner_of = {path: inner for id in sections for path, inner in below[id]}
+    return [(path, inner_of.get(path, one)) for path, one in owned]
+
+
 def _name_files(owned: Sequence[tuple[str, Owner]], roster: Roster | None) -> None:
     """Give files in no folder that name a student the one of their own name where that is one, too.
     """
@@ -302,7 +318,27 @@ def _entries(one: Owner, roster: Roster, numbered: bool) -> list[Student]:
         names = [one.id, *["-".join(parts[k:]) for k in range(1, len(parts))]]
         name = next(filter(roster.named, names), one.id)
         return roster.find((), name, number) or roster.find((one.id,), "", number)
-    return roster.find((one.id,)) or roster.find((), one.id, number)
+    return (roster.find((one.id,)) or roster.find((), one.id, number)
+            or _begun(one, roster))
+
+
+def _begun(one: Owner, roster: Roster) -> list[Student]:
+    """Return the students of the roster with whom the name of a file or folder begins or ends, with
+    other words beside: `s14_hw3_final`; whom only a name tells a person has to confirm.
+    """
+    words = re.split(r"[\s_.,()-]+", one.id) if one.shape in ("file", "folder") else []
+    some = [(words[:k], words[k:]) for k in range(len(words) - 1, 0, -1)]
+    for parts in ([before for before, _ in some], [behind for _, behind in reversed(some)]):
+        for part in parts:
+            text = " ".join(part)
+            found = roster.find(("_".join(part), text)) if len(text) > 2 else []
+            if not found and len(part) > 1:
+                found = roster.named(text)
+                if found:
+                    one.held = one.held or f"{one.rest} may be by {_called(found)}"
+            if found:
+                return found
+    return []
 
 
 def _called(students: Sequence[Student]) -> str:
