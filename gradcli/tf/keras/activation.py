@@ -24,6 +24,9 @@ class Activated(Tensor):
         return self.plain
 
 
+Activated.__name__ = Tensor.__name__
+
+
 def _activated(made: Any, logits: Any) -> Any:
     found = Activated(made.value, made.id, made.batch)
     found.logits, found.plain = logits, made
