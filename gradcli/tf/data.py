@@ -7,6 +7,7 @@ from itertools import islice
 from gradcli.base.lazy import np
 from gradcli.engine.record import tensor as engine
 from gradcli.tf.dtypes import TensorShape, as_dtype, plain
+from gradcli.tf.names import without
 from gradcli.tf.own import next_seed
 from gradcli.tf.tensor import constant, convert_to_tensor, refused, stacked
 
@@ -359,3 +360,9 @@ def _called(function: Callable[..., Any], item: Any) -> Any:
 def _rows(iterators: list[Iterator[Any]]) -> Iterator[list[Any]]:
     """Yield elements beside each other, as long as all have one."""
     return map(list, zip(*iterators, strict=False))
+
+
+without(Dataset, "data.Dataset", """apply bucket_by_sequence_length choose_from_datasets counter
+    fingerprint group_by_window ignore_errors interleave list_files load options padded_batch
+    ragged_batch random rebatch rejection_resample sample_from_datasets save scan snapshot
+    sparse_batch take_while unique window""")

@@ -8,7 +8,7 @@ from types import ModuleType
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, NoReturn
 
 # Paths by the module that has them under their last part, or under that after `=`.
 HOMES = {
@@ -127,6 +127,28 @@ def _found(path: str) -> Any:
     raise AttributeError(_missing(path))
 
 
+def _absent(path: str) -> str:
+    """Return the message for a name that TensorFlow has and gradcli not."""
+    return f"gradcli has no `tf.{path}`, which TensorFlow has: run the script with TensorFlow, or" \
+        " write it with what there is (dir(tf))"
+
+
+class Absent:
+    """A method of TensorFlow's that is not here, and says so."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+
+    def __get__(self, owner: Any, kind: Any = None) -> NoReturn:
+        raise AttributeError(_absent(self.path))
+
+
+def without(kind: type, path: str, names: str) -> None:
+    """Let a class say of some methods that they are TensorFlow's only."""
+    for name in names.split():
+        setattr(kind, name, Absent(f"{path}.{name}"))
+
+
 def _missing(path: str) -> str:
     """Return the message for a name that is not here: whether TensorFlow has it, and what is near.
     """
@@ -140,8 +162,7 @@ def _missing(path: str) -> str:
             " as TensorFlow 1 with its sessions; gradcli has those of TensorFlow 2"
     theirs = files("gradcli.tf").joinpath("tensorflow_names.txt").read_text("utf-8").split()
     if path in theirs:
-        return f"gradcli has no `tf.{path}`, which TensorFlow has: run the script with" \
-            " TensorFlow, or write it with what there is (dir(tf))"
+        return _absent(path)
     near = nearest(name, groups().get(group, ()))
     return f"module 'tensorflow{'.' + group if group else ''}' has no attribute '{name}'" + (
         f"; did you mean `{near}`?" if near else "")

@@ -56,6 +56,14 @@ def test_options_that_are_not_here(call: str) -> None:
     assert REFUSED[call] in str(caught.value)
 
 
+@pytest.mark.parametrize("call", [
+    "tf.data.Dataset.list_files('*')", "tf.data.Dataset.range(3).window(2)",
+    "tf.keras.Sequential().save('file')", "tf.keras.Model.from_config({})"])
+def test_methods_that_are_not_here(call: str) -> None:
+    with pytest.raises(AttributeError, match=r"gradcli has no `tf\.(data|keras)\.\w+\.\w+`, which"):
+        eval(call, {"tf": tf})
+
+
 def test_all_names_are_there() -> None:
     for path in homes():
         found = tf

@@ -8,6 +8,7 @@ from gradcli.tf.keras.simple_layers import InputLayer
 from gradcli.tf.keras.symbolic import Input, KerasTensor, Node, nodes_of, run
 from gradcli.tf.keras.training import Trainer
 from gradcli.tf.keras.variables import auto_name
+from gradcli.tf.names import without
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -202,3 +203,5 @@ class Sequential(Stacked):
     output_shape = property(lambda self: self.output.shape)
 
 
+without(Model, "keras.Model", """export from_config quantize save stateless_call to_json
+    get_compile_config""")

@@ -54,9 +54,11 @@ class Trainer:
             raise ValueError("Expected `metrics` argument to be a list, tuple, or dict. Received"
                              f" instead: metrics={metrics} of type {type(metrics)}")
         self.optimizer = optimizer_of(optimizer)
-        self.loss = loss
-        self._loss_function = None if loss is None else loss
-        self._asked, self._measured = tuple(metrics or ()), None
+        # What a second call does not give, stays that of the first.
+        if loss is not None:
+            self.loss = self._loss_function = loss
+        if metrics is not None:
+            self._asked, self._measured = tuple(metrics), None
         self._loss_tracker = Mean("loss")
         self.compiled = True
 
@@ -178,8 +180,7 @@ class Trainer:
             _listed(callbacks), self, verbose, 1, batches.steps))
         if return_dict:
             return logs
-        found = [logs[m.name] for m in self.metrics if m.name in logs]
-        return found[0] if len(found) == 1 else found
+        return self._in_order(logs)
 
     def predict(self, x: Any, batch_size: int | None = None, verbose: Any = "auto",
                 steps: int | None = None, callbacks: Any = None) -> Any:
@@ -199,10 +200,29 @@ class Trainer:
 
     def train_on_batch(self, x: Any, y: Any = None, sample_weight: Any = None,
                        return_dict: bool = False) -> Any:
-        """Take one step of the optimizer, and return the metrics."""
+        """Take one step of the optimizer, and return the metrics of the batch."""
+        return self._of_batch(self.train_step, (x, y, sample_weight), return_dict)
+
+    def test_on_batch(self, x: Any, y: Any = None, sample_weight: Any = None,
+                      return_dict: bool = False) -> Any:
+        """Return the metrics of a batch."""
+        return self._of_batch(self.test_step, (x, y, sample_weight), return_dict)
+
+    def predict_on_batch(self, x: Any) -> Any:
+        """Return the outputs for a batch, as arrays."""
+        found = self.predict_step((_tensors(x),))
+        return engine.like(found, [part.numpy() for part in engine.flatten(found)])
+
+    def _of_batch(self, step: Any, given: tuple[Any, ...], return_dict: bool) -> Any:
         self._check_compiled("train_on_batch")
-        logs = _numbers(self.train_step(_tensors((x, y, sample_weight))))
-        return logs if return_dict else list(logs.values())
+        self.reset_metrics()
+        logs = _numbers(step(_tensors(given)))
+        return logs if return_dict else self._in_order(logs)
+
+    def _in_order(self, logs: dict[str, float]) -> Any:
+        """Return what metrics said in their order, one alone without a list."""
+        found = [logs[m.name] for m in self.metrics if m.name in logs]
+        return found[0] if len(found) == 1 else found
 
     def _test(self, batches: Batches, all_of: _Callbacks) -> dict[str, float]:
         all_of("test_begin")
