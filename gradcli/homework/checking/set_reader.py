@@ -17,7 +17,7 @@ from gradcli.formulas.nodes import Formula
 from gradcli.formulas.rounding import Values
 from gradcli.homework.checking import compare
 from gradcli.homework.checking.built import build, flat
-from gradcli.homework.checking.set_steps import NAMED, holds, is_true
+from gradcli.homework.checking.set_steps import NAMED, holds, is_global, is_true
 from gradcli.homework.checking.set_words import (
     ALL,
     KINDS_OF,
@@ -46,7 +46,8 @@ WRITTEN = {
     r"\pm": "±", "+/-": "±", "+-": "±", r"\{": "{", r"\}": "}", r"\left": "", r"\right": "",
     r"\quad": " ", r"\qquad": " ", r"\,": " ", r"\;": " ", r"\ ": " ", "$": "", r"\lor": " or ",
     r"\vee": " or ", "∨": " or ", r"\land": " and ", "∧": " and ", r"\in ": "∈", r"\in{": "∈{",
-    r"\emptyset": "∅", r"\varnothing": "∅", "&": " and ", "−": "-", "–": "-", "—": "-",
+    r"\mid": "|", r"\emptyset": "∅", r"\varnothing": "∅",
+    "&": " and ", "−": "-", "–": "-", "—": "-",
     r"\Rightarrow": "⇒", r"\implies": "⇒", r"\Longrightarrow": "⇒", r"\to": "⇒", "→": "⇒",
     "=>": "⇒", "->": "⇒", "⟹": "⇒", "⇔": "⇒", "<⇒": "⇒", r"\approx": "≈", "’": "'",
     "∈": "=", "≈": "=", "\r": "\n"}
@@ -57,6 +58,12 @@ PHRASES = (
                 r"(?:an?\s+|ein\s+)?(?:local\s+)?min\w*", re.IGNORECASE), "neither"),
     (re.compile(r"\b(?:is|ist)\s+(?:no|not\s+an?|kein)\s+(?:local\s+|lokales\s+)?extrem\w+",
                 re.IGNORECASE), "is neither"),
+    # {x | x = 1 or x = 2}, x = -1 (max, y = 2), x = -1 (y = 2)
+    (re.compile(r"\{\s*([a-z])\s*(?:=\s*[ℝR]\s*)?[|:]\s*((?=\1\s*=)(?:(?!\band\b)[^{}<>,;])*)\}"),
+     r" \2 "),
+    (re.compile(r"\(\s*([^\W\d_]+)\s*[,:;]\s*(y\s*=\s*[^(),;=]+)\)"), r", \2 (\1)"),
+    (re.compile(r"(?<=[\d)])\s*\(\s*(y\s*=\s*[^(),;=]+)\)"), r", \1"),
+    (re.compile(r"\b(?:global|absolut)\w*\s+(max|min)[^\W\d_]*", re.IGNORECASE), r"global\1"),
     (re.compile(r"(?:\w\s*=\s*)?(?:∅|(?<![\w}])\{\s*\})"), " none "),
     (re.compile(r"(\([^()]*[,;][^()]*\))\s*(?=\()"), r"\1, "),          # (0, 0) (1, 1)
     (re.compile(r"(=\s*[^\s,;=]+)[ \t]+(?=[a-z]_?\{?\d*\}?\s*=)"), r"\1, "),         # x = 1 x = -1
@@ -64,6 +71,8 @@ PHRASES = (
     (re.compile(r"\b([a-zA-Z])_?(\d)[,/](\d)\s*="), r"\1_{\2,\3} ="))         # x1,2 = ±1
 BAR = re.compile(r"\(([^()|]*)\|([^()|]*)\)")        # HP(-1|2)
 INDEX = r"(?:_?\{?\d[\d,/]*\}?)?"
+OWN = {"zeros": "N", "inflection": "W", "extrema": "E", "critical": "E"}
+"""The letter in an index that says what is asked for: x_E1 of an extremum."""
 MORE = re.compile(r"\.\s*\.|…|dots|(?:^|\n)\s*\d+[.)](?=\s)")
 """Dots for what is not written, and numbers that count lines."""
 UNREAD = re.compile(r"[<>≤≥∞ℤ]|\binf|\\mathbb")
@@ -113,7 +122,14 @@ def items(text: str, reference: Reference) -> list[Item]:
         raise unclear(text)
     if denied or not WITH_NONE.isdisjoint(words):
         raise unclear(text)
-    return _called(_points(tokens, len(reference.wrt)))
+    found = _called(_points(_grouped(tokens, len(reference.wrt)), len(reference.wrt)))
+    called = {token.text for token in tokens if token.kind == "sort"}
+    for word in called & {"globalmax", "globalmin"}:
+        sort = SORT_OF[word]
+        if {SORT_OF[other] for other in called - {word}} & {sort, "extremum"} or not all(
+                is_global(item.at, sort, reference) for item in found if item.sort == sort):
+            raise unclear(text)
+    return found
 
 
 def unclear(text: str) -> GradcliError:
@@ -217,9 +233,10 @@ class Scanner:
         """Yield the numbers of a piece without words; nothing for a step that is true."""
         reference = self.reference
         sides = _sides(piece)
-        written, axis = sides[:], self.axis
+        written, axis, axes = sides[:], self.axis, list[int]()
         while len(sides) > 1 and (label := self._label(sides[0])) is not None:
             axis = label
+            axes.append(label)
             del sides[0]
         last, named = sides[-1], NAMED.fullmatch(sides[0])
         if len(sides) == 1 and last[:1] == "{" and closed(last, 0) == len(last):
@@ -236,6 +253,10 @@ class Scanner:
             if len(written) == len(sides) > 1 or any(
                     not _same(found[0], other) for other in found[1:]):
                 raise unclear(piece)
+            n = len(reference.wrt)
+            if len(axes) == n > 1 and sorted(axes) == [*range(n)] and all(
+                    len(item.at) == 1 for item in found[0]):
+                found[0], axis = [Item(item.at * n, item.texts * n, "") for item in found[0]], WHOLE
             yield Token("at", piece, tuple(found[0]), axis)
         elif not is_true(written, reference):
             raise unclear(piece)
@@ -253,7 +274,9 @@ class Scanner:
             return WHOLE
         if re.fullmatch(rf"[PEQN]{INDEX}", side) or side in ("L", "S", "𝕃"):
             return WHOLE
-        if len(wrt) == 1 and re.fullmatch(rf"[xcr]{INDEX}", side):
+        if len(wrt) == 1 and (re.fullmatch(rf"[xcr]{INDEX}", side) or re.fullmatch(
+                rf"{re.escape(wrt[0])}(?:_\{{?(?:{OWN[self.reference.kind.name]})\d*\}}?"
+                rf"|(?:{OWN[self.reference.kind.name]})\d+)", side)):
             return 0
         if re.fullmatch(rf"[fygz]{INDEX}(?:\({','.join(wrt)}\))?", bare):
             return len(wrt)
@@ -369,6 +392,30 @@ def _points(tokens: Sequence[Token], n: int) -> list[Token]:
     if any(size < n for size, _ in sizes) or (
             any(axis == n for _, axis in sizes) and len({size for size, _ in sizes}) > 1):
         raise unclear("; ".join([token.text for token in tokens if token.kind == "at"]))
+    return found
+
+
+def _grouped(tokens: Sequence[Token], n: int) -> list[Token]:
+    """Join bare coordinates, 0, 0; 1, 1, if each group between other signs than commas has n."""
+    numbers = [token for token in tokens if token.kind == "at"]
+    bare = all(token.axis == -1 and len(token.items) == 1 == len(token.items[0].at)
+               for token in numbers)
+    if n == 1 or not bare or any(token.kind not in ("at", ",", ";") for token in tokens):
+        return list(tokens)
+    groups: list[list[Token]] = [[]]
+    for token in tokens:
+        if token.kind == "at":
+            groups[-1].append(token)
+        elif token.text != ",":
+            groups.append([])
+    groups = [group for group in groups if group]
+    if len(groups) < 2 or any(len(group) != n for group in groups):     # 0, 1 may be two points
+        return list(tokens)
+    found = []
+    for group in groups:
+        items = [token.items[0] for token in group]
+        found += [Token(";", ";"), group[0]._replace(axis=WHOLE, items=(Item(
+            sum([item.at for item in items], ()), sum([item.texts for item in items], ()), ""),))]
     return found
 
 

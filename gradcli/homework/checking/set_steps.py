@@ -71,6 +71,25 @@ def holds(text: str, reference: Reference) -> bool:
     return not found[4] or (value > 0 if found[4] == ">" else value < 0)
 
 
+def is_global(at: Sequence[float], sort: str, reference: Reference) -> bool:
+    """Return whether a function of one variable is nowhere larger than at a point, or smaller, as
+    far as numbers of all sizes show.
+    """
+    if len(reference.wrt) > 1:
+        return False
+    name = reference.wrt[0]
+    low, high = reference.problem.domain.get(name, (-np.inf, np.inf))
+    x = np.concatenate([np.linspace(-20.0, 20.0, 4001), np.geomspace(20, 1e9, 200),
+                        -np.geomspace(20, 1e9, 200)])
+    if np.isfinite(high - low):
+        x = np.linspace(low, high, 4001)
+    with np.errstate(all="ignore"):
+        found = _values("f", np.append(x[(x >= low) & (x <= high)], at[0]), reference)
+    found = found * (1 if sort == "max" else -1)
+    other = found[:-1][~np.isnan(found[:-1])]
+    return bool((other <= found[-1] + NEAR * (1 + abs(found[-1]))).all())
+
+
 def _values(side: str, x: Any, reference: Reference) -> Any:
     """Return the values of a side, or of the function or a derivative that it names."""
     (name,) = reference.wrt

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 SORTS = {
     "max": "max maxs maxima maximum maximums maximal high peak peaks hochpunkt hochpunkte hp h"
-           " maxpunkt maximalstelle maximalstellen maximumstelle hochstelle",
+           " maxpunkt maximalstelle maximalstellen maximumstelle hochstelle globalmax",
     "min": "min mins minima minimum minimums minimal low valley valleys tiefpunkt tiefpunkte tp t"
-           " minpunkt minimalstelle minimalstellen minimumstelle tiefstelle",
+           " minpunkt minimalstelle minimalstellen minimumstelle tiefstelle globalmin",
     "neither": "neither saddle saddles sattel sattelpunkt sattelpunkte sattelstelle terrace"
                " terrassenpunkt",
     "inflection": "inflection inflections inflexion inflexions poi wp wendepunkt wendepunkte"
