@@ -10,6 +10,7 @@ import gradcli.tf as tf
 from gradcli.base.lazy import np
 from gradcli.engine.record import tensor as engine
 from gradcli.tf.dtypes import as_dtype
+from gradcli.tf.keras.constraint import get as constraint_of
 from gradcli.tf.keras.initializer import get as initializer_of
 from gradcli.tf.keras.metric import Metric
 from gradcli.tf.keras.regularizer import get as regularizer_of
@@ -145,7 +146,7 @@ class Layer:
         with name_scope(self.name, self):
             variable = Variable(initializer_of(made), shape, kind, trainable, name=name)
         variable.regularizer = regularizer_of(regularizer)
-        variable.constraint = constraint
+        variable.constraint = constraint_of(constraint)
         self._weights.append(variable)
         return variable
 

@@ -46,6 +46,8 @@ _GROUPS = {
         he_uniform identity lecun_normal lecun_uniform ones orthogonal random_normal random_uniform
         truncated_normal variance_scaling zeros""",
     ("initializer", ""): "Initializer",
+    ("constraint", "constraints"): """Constraint MaxNorm MinMaxNorm NonNeg UnitNorm get max_norm
+        min_max_norm non_neg unit_norm""",
     ("regularizer", "regularizers"): "L1 L2 L1L2 Regularizer get l1 l2 l1_l2",
     ("loss", "losses"): f"{_LOSSES} Loss Huber LogCosh cosine_similarity Reduction",
     ("loss", ""): "Loss",
