@@ -260,3 +260,7 @@ def test_the_attempt_with_most_points_counts(tmp_path: Path, system: str) -> Non
     assert {id[0] for id in late(found)} == {who[0] for who, (*_, is_late) in BEST.items()
                                              if is_late}
     assert [(n.student or "")[0] for n in found.notes if "may be better" in n.message] == ["f"]
+    # What waits in the other attempt is a doubt of the one that counts.
+    assert {(one.student.id[0], answer.problem) for one in found for answer in one.answers
+            if answer.doubt is not None and answer.beside is not None} == {
+        (id[0], problem) for id, problem in found.doubts} == {("f", "2")}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import openpyxl
 import pytest
 
 from gradcli.homework.handed_in.class_tables import open_submissions
@@ -153,3 +154,36 @@ def test_columns_of_a_class_that_name_no_problem(tmp_path: Path, row: str, waits
     (tmp_path / "long.csv").write_text(long)
     one, = open_submissions(str(tmp_path / "long.csv"), SHEET)
     assert [answer.fault is not None for answer in one.answers] == [False, False, True]
+
+
+@pytest.mark.parametrize(("cell", "waits"), [
+    ("2026-05-16", True), ("1/2/2026", True), ("16.05.2026", True), ("2026-05-16 00:00:00", True),
+    ("5/16", False), ("2026", False), ("1/2/x", False), ("16-5-x", False), ("-1/2", False)])
+def test_what_a_spreadsheet_takes_for_a_date(tmp_path: Path, cell: str, waits: bool) -> None:
+    """It is for a person, in every table."""
+    for name, text in (("wide.csv", f"name,1a,1b,4\neve,2x,3x^2,{cell}\n"),
+                       ("long.csv", f"name,problem,answer\neve,4,{cell}\n"),
+                       ("in/eve/a.csv", f"problem,answer\n4,{cell}\n"),
+                       ("in/eve/a.csv", f"1a,1b,4\n2x,3x^2,{cell}\n"),
+                       ("in/eve/a.csv", f"4,{cell}\n")):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        one, = open_submissions(str(tmp_path / "in" if "/" in name else path), SHEET)
+        assert one.answers[2].answer == (rf"\date? {cell}" if waits else cell), name
+
+
+def test_formulas_of_a_workbook_without_values(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    for row in (["name", "1a", "1b", "4"], ["eve", "=2*x", "3x^2", "=16/5"]):
+        book.worksheets[0].append(row)
+    book.save(tmp_path / "class.xlsx")
+    one, = open_submissions(str(tmp_path / "class.xlsx"), SHEET)
+    assert [answer.answer for answer in one.answers] == [
+        r"\formula? =2*x", "3x^2", r"\formula? =16/5"]
+
+
+def test_addresses_are_equal_in_capitals(tmp_path: Path) -> None:
+    (tmp_path / "class.csv").write_text("email,1a,1b,4\nEve@x.edu,2x,,\neve@x.edu,,3x^2,\n")
+    one, = open_submissions(str(tmp_path / "class.csv"), SHEET)
+    assert [answer.answer for answer in one.answers] == ["2x", "3x^2", ""]

@@ -36,12 +36,13 @@ class ClassAnswers:
     faults: id of a student to (file, reason) of what may be theirs.
     """
 
-    __slots__ = ("_ids", "_roster", "_sheet", "faults", "file", "found", "notes")
+    __slots__ = ("_addresses", "_ids", "_roster", "_sheet", "faults", "file", "found", "notes")
 
     def __init__(self, sheet: Sheet, file: str, roster: Roster | None) -> None:
         self._sheet = sheet
         self._ids = Ids(sheet.ids)
         self._roster = roster
+        self._addresses: dict[str, str] = {}
         self.file = file
         self.found: dict[str, tuple[Student, list[Attempt]]] = {}
         self.faults: dict[str, list[tuple[str, str]]] = {}
@@ -67,7 +68,9 @@ class ClassAnswers:
         if len(entries) > 1:
             self._of_several(entries, line)
             return None
-        id = entries[0].id if entries else said.id
+        # Addresses are equal however their letters are written.
+        id = entries[0].id if entries else self._addresses.setdefault(
+            said.id.casefold(), said.id) if "@" in said.id else said.id
         if id not in self.found:
             if entries:
                 student = entries[0].present()

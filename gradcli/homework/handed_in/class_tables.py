@@ -16,6 +16,7 @@ from gradcli.homework.handed_in.records import (
     CANVAS,
     Student,
     Unreadable,
+    answer_in,
     decoded_table,
     decoded_text,
     read_bytes,
@@ -119,7 +120,7 @@ def table_of(data: bytes, path: str, sheet: Sheet, roster: Roster | None,
         if parsed is None:
             continue
         if last is not None:
-            parsed.add(cells[known["problem"]], cells[last], line)
+            parsed.add(cells[known["problem"]], answer_in(cells[last]), line)
         for k in others:
             if not unclaimed:
                 parsed.leave(cells[k], f"below `{short(titles[k])}`", line)
@@ -129,7 +130,7 @@ def table_of(data: bytes, path: str, sheet: Sheet, roster: Roster | None,
         for k, id in problems.items():
             # Moodle writes a dash for no response.
             blank = k in shape.questions and cells[k].strip() == "-"
-            parsed.add(id, "" if blank else cells[k], line)
+            parsed.add(id, "" if blank else answer_in(cells[k]), line)
     return of_class.submissions()
 
 

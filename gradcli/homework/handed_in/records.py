@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import stat
@@ -109,22 +110,33 @@ class Submissions:
 
     notes: remarks that are known before that.
     choices: where the best of several attempts is still to be found.
+    doubts: (student's id, problem) to why an answer that is not right waits for a person.
     """
 
-    __slots__ = ("_read", "choices", "notes", "students")
+    __slots__ = ("_read", "choices", "doubts", "notes", "students")
 
     def __init__(self, students: Sequence[Student], read: Callable[[int], Submission],
                  notes: Sequence[InputNote], choices: Sequence[Choice] = ()) -> None:
         self.students = list(students)
         self.notes = list(notes)
         self.choices = list(choices)
+        self.doubts: dict[tuple[str, str], str] = {}
         self._read = read
 
     def __len__(self) -> int:
         return len(self.students)
 
     def __iter__(self) -> Iterator[Submission]:
-        return map(self._read, range(len(self.students)))
+        return map(self._doubted, range(len(self.students)))
+
+    def _doubted(self, k: int) -> Submission:
+        found = self._read(k)
+        for one in found.answers if self.doubts else ():
+            why = self.doubts.get((one.student, one.problem))
+            if why is not None:
+                one.doubt = one.doubt or why
+                one.beside = hashlib.sha256(f"{one.beside} {why}".encode()).hexdigest()
+        return found
 
 
 # Notes on what may be an answer: one that is not right waits for a person.
@@ -352,11 +364,15 @@ def decoded_table(data: bytes) -> tuple[str, str | None]:
                 raise Unreadable("a workbook that is too large")
         book = load_workbook(io.BytesIO(data), read_only=True, data_only=True)
         writer = csv.writer(stream, lineterminator="\n")
-        for row in book.worksheets[0].iter_rows(values_only=True):
+        # What a program wrote may have formulas without their values.
+        typed = load_workbook(io.BytesIO(data), read_only=True)
+        for row, formulas in zip(book.worksheets[0].iter_rows(values_only=True),
+                                 typed.worksheets[0].iter_rows(values_only=True), strict=True):
             left -= len(row)
             if left < 0:
                 raise Unreadable("a workbook that is too large")
-            writer.writerow([_cell_text(value) for value in row])
+            writer.writerow([_cell_text(formula if value is None else value)
+                             for value, formula in zip(row, formulas, strict=True)])
     except Unreadable:
         raise
     except Exception:       # whatever openpyxl makes of what is no workbook
@@ -366,9 +382,22 @@ def decoded_table(data: bytes) -> tuple[str, str | None]:
 
 def _cell_text(value: object) -> str:
     """Return what a cell shows, so far as numbers and times go."""
+    if isinstance(value, str) and value[:1] == "=":
+        return rf"\formula? {value}"        # for a person, as in documents
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
         return str(int(value))
     return "" if value is None else str(value)
+
+
+# 16/5 as a spreadsheet writes it that takes it for a date. 2/5/2026 may be one, too.
+_DATED = re.compile(r"\s*(?:(?:19|20)\d\d-\d\d?-\d\d?|\d\d?([./-])\d\d?\1(?:19|20)\d\d)"
+                    r"(?:[ T]\d\d?:\d\d(?::\d\d)?)?\s*")
+
+
+def answer_in(cell: str) -> str:
+    """Return the answer in the cell of a table; what a spreadsheet took for a date is for a person.
+    """
+    return rf"\date? {cell.strip()}" if _DATED.fullmatch(cell) else cell
 
 
 def _of_eight_bits(data: bytes) -> tuple[str, str]:

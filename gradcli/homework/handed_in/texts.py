@@ -9,7 +9,7 @@ import re
 from gradcli.base.errors import GradcliError, Source
 from gradcli.homework.handed_in.equations import unread
 from gradcli.homework.handed_in.layouts import parse as parse
-from gradcli.homework.handed_in.records import ClassTable, Parsed, Unreadable, short
+from gradcli.homework.handed_in.records import ClassTable, Parsed, Unreadable, answer_in, short
 from gradcli.homework.handed_in.words import is_about_student, is_no_answer
 from gradcli.homework.sheets.cells import STUDENT, columns, delimiter, fitted, records
 
@@ -198,20 +198,20 @@ def csv_answers(text: str, ids: Ids) -> Parsed:
         for row in table[1:]:
             cells = in_columns(row, known["answer"])
             line = source.position(row.start)[0]
-            _add(parsed, cells[known["problem"]], cells[known["answer"]], line)
+            _add(parsed, cells[known["problem"]], answer_in(cells[known["answer"]]), line)
             for k in others:
                 parsed.leave(cells[k], f"below `{short(titles[k])}`", line)
     elif len(table) == 2 and len(titles) > 1 and sum(
             [ids.find(t) is not None for t in titles]) > len(titles) // 2:
         line = source.position(table[1].start)[0]
         for title, answer in zip(titles, in_columns(table[1], None), strict=True):
-            _add(parsed, title, answer, line)
+            _add(parsed, title, answer_in(answer), line)
     else:
         for row in table:
             first, *rest = [cell.text for cell in row.cells]
             line = source.position(row.start)[0]
             if rest or ids.find(first) is not None:
-                _add(parsed, first, separator.join(rest), line)
+                _add(parsed, first, answer_in(separator.join(rest)), line)
             else:
                 _add(parsed, "", first, line)
     return parsed

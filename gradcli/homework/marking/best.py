@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gradcli.base.workers.pools import pool
-from gradcli.homework.handed_in.records import InputNote
+from gradcli.homework.handed_in.records import InputNote, short
 from gradcli.homework.marking.executors import check_answers
 from gradcli.homework.marking.marks import result, waits
 
@@ -18,23 +18,26 @@ def take_best(sheet: Sheet, submissions: Submissions, seed: int | str, jobs: int
               scheduler: str | None) -> None:
     """Check all attempts of those who have several, and let the best count, the last of equals.
 
-    Points are compared after what is lost for being late. An attempt that may have more when a
-    person has looked at it is noted.
+    Points are compared after what is lost for being late. Where an attempt may have more when a
+    person has looked at an answer, that answer is a doubt of the one that counts.
     """
     tried = [(choice, k, choice.answers(k)) for choice in submissions.choices
              for k in range(len(choice.late))]
     owner = {id(answer): at for at, (_, _, answers) in enumerate(tried) for answer in answers}
     least, most = [0.0] * len(tried), [0.0] * len(tried)
+    waiting: list[list[Answer]] = [[] for _ in tried]
 
     def add(outcomes: list[tuple[Answer, Checked]]) -> None:
         for answer, outcome in outcomes:
             problem = sheet[answer.problem]
             one = result(sheet, problem, answer.student, answer.answer, outcome, seed)
-            choice, k, _ = tried[owner[id(answer)]]
+            at = owner[id(answer)]
+            choice, k, _ = tried[at]
             share = 1 - sheet.late * choice.late[k]
-            least[owner[id(answer)]] += one.score * share
-            most[owner[id(answer)]] += share * (
-                one.score if waits(problem, one) is None else problem.points)
+            least[at] += one.score * share
+            if waits(problem, one) is not None:
+                waiting[at].append(answer)
+            most[at] += share * (problem.points if answer in waiting[at] else one.score)
 
     asked = [answer for _, _, answers in tried for answer in answers
              if answer.answer.strip() or answer.fault is not None]
@@ -44,7 +47,11 @@ def take_best(sheet: Sheet, submissions: Submissions, seed: int | str, jobs: int
         at = [place for place, (other, _, _) in enumerate(tried) if other is choice]
         best = max(at, key=lambda place: (least[place], place))
         choice.take(tried[best][1])
-        if any(most[place] > least[best] for place in at if place != best):
+        better = [place for place in at if place != best and most[place] > least[best]]
+        for answer in [answer for place in better for answer in waiting[place]]:
+            submissions.doubts[choice.student.id, answer.problem] = (
+                f"another attempt, which may be better, answers `{short(answer.answer)}`")
+        if better:
             submissions.notes.append(InputNote(
                 "student", "another attempt may be better than the one that counts: answers in it"
                 " wait for a person", student=choice.student.id))
