@@ -271,7 +271,7 @@ def _place(said: Claim, reference: Reference) -> str:
     known = reference.names.written
     values = [(known.get(name, name), None if value in known else _value(value), value)
               for name, value in said.at]
-    at, kind = reference.fixed, reference.kind
+    at, kind = reference.problem.to or reference.fixed, reference.kind
     if not at:
         for _, value, text in values:
             if value is not None:

@@ -7,9 +7,13 @@ other variable.
 
 from __future__ import annotations
 
-from gradcli.base.errors import error
+from gradcli.base.errors import GradcliError, error
+from gradcli.formulas.nodes import Formula
 from gradcli.formulas.rounding import UNIT, Values, error_of
+from gradcli.homework.checking.built import build, flat
 from gradcli.homework.checking.problem import SLOPE, Contact, refused, slope
+from gradcli.lang.paper.answer import read
+from gradcli.lang.paper.left import claim
 from gradcli.ops.table.elementwise import add, divide, multiply, negative, subtract
 
 TYPE_CHECKING = False
@@ -240,11 +244,31 @@ def of_normal(text: str, reference: Reference) -> str:
 
 
 def estimated(text: str, reference: Reference) -> str:
-    """Leave out left sides that name the function's value there: sqrt(4.1) ≈ L(4.1) = 2.025."""
+    """Leave out left sides that are the function's value there, by name or in any form that has
+    this value: sqrt(4.1) ≈ L(4.1) = 2.025.
+    """
     left, sign, right = text.replace("≈", "=").replace("\\approx", "=").partition("=")
-    there = any(f"{value:g}" in left for value in reference.problem.to.values())
-    named = any(c.isalpha() or c == "√" for c in left)
-    return estimated(right, reference) if sign and there and named and right.strip() else text
+    return estimated(right, reference) if sign and right.strip() and _is_estimated(
+        left, reference) else text
+
+
+def _is_estimated(side: str, reference: Reference) -> bool:
+    """Return whether a left side is the value that is estimated: f(4.1), 4.1^(1/2)."""
+    problem = reference.problem
+    said = claim(side, reference.names)
+    formula = Formula()
+    try:
+        if said is not None:
+            places = [float(text) for _, text in said.at]
+            return sorted(places) == sorted(problem.to.values())
+        nodes = flat(build(read(side.strip(" $"), reference.names).code, formula, (),
+                           degrees=problem.angle == "degree", real_roots=problem.real_roots))
+        (value, noise), = Values(formula, {}).of(nodes)
+        (exact, bound), = Values(reference.formula, {}).of([
+            _there(reference, reference.functions[0])])
+    except (GradcliError, KeyError, ValueError):
+        return False    # a letter, a vector
+    return bool(abs(value - exact) <= error_of(value, noise) + error_of(exact, bound))
 
 
 def _there(reference: Reference, node: int) -> int:
