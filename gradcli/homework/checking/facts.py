@@ -43,7 +43,7 @@ DERIVATIVE = re.compile(
     r"|(?P<letter>[A-Za-z])(?P<primes>'+|(?:_\{?|(?<=f))(?P<index>[a-z]{1,4})\}?(?![\w}(]))?)")
 PRIMED = re.compile(r"\)'+|(?<![A-Za-z])d/d(?P<by>[A-Za-z])\s*\(")
 LAST, FIRST = re.compile(r"[A-Za-z]+$"), re.compile("[A-Za-z]+")
-FRACTION = re.compile(r"\\[dt]?frac\s*\{\s*d\s*(\w)\s*\}\s*\{\s*d\s*(\w)\s*\}")
+FRACTION = re.compile(r"\\[dt]?frac\s*\{\s*d\s*(\w?)\s*\}\s*\{\s*d\s*(\w)\s*\}")
 GRADIENT = re.compile(r"((?:∇|\\nabla|grad)\s*f)(?:\([^()]*\))?")
 RELATION = re.compile(r"[<>≤≥≠!]|\\(?:leq?|geq?|neq?|lt|gt)(?![a-z])")
 VECTOR = re.compile(r"<[^<>=]*,[^<>=]*>")

@@ -73,8 +73,9 @@ BAR = re.compile(r"\(([^()|]*)\|([^()|]*)\)")        # HP(-1|2)
 INDEX = r"(?:_?\{?\d[\d,/]*\}?)?"
 OWN = {"zeros": "N", "inflection": "W", "extrema": "E", "critical": "E"}
 """The letter in an index that says what is asked for: x_E1 of an extremum."""
-MORE = re.compile(r"\.\s*\.|…|dots|(?:^|\n)\s*\d+[.)](?=\s)")
-"""Dots for what is not written, and numbers that count lines."""
+MORE = re.compile(r"(?i:\b(?:max|min)[^\W\d_]*\s+values?\b)"
+                  r"|\.\s*\.|…|dots|(?:^|\n)\s*\d+[.)](?=\s)")
+"""A value that is no place, dots for what is not written, and numbers that count lines."""
 UNREAD = re.compile(r"[<>≤≥∞ℤ]|\binf|\\mathbb")
 
 

@@ -61,7 +61,8 @@ def settle(prepared: PreparedProblem, answer: str, whole: dict[str, Any],
     """
     if whole["verdict"] == "blank" or len(answer) > MAX_LENGTH:
         return whole
-    if whole["verdict"] != "unreadable" and not (MAY_JOIN.search(answer) or STEP.search(answer)):
+    if whole["verdict"] != "unreadable" and SEVERAL_SIDES not in whole["message"] and not (
+            MAY_JOIN.search(answer) or STEP.search(answer)):
         return whole
     pieces = statements(answer, prepared)
     facts = prepared.kept("facts", lambda: Facts(prepared)).about()
@@ -69,8 +70,8 @@ def settle(prepared: PreparedProblem, answer: str, whole: dict[str, Any],
     # Where the last of several sides was read, all that stands before it has to be understood.
     if found is whole and SEVERAL_SIDES in found["message"] and found["verdict"] != "undecided":
         stated = [sides_of(piece) for piece in pieces if "=" in piece]
-        strange = next((side for sides in stated for side in sides if not _is_known(
-            facts, side)), "")
+        strange = next((side for sides in stated for k, side in enumerate(sides)
+                        if not _is_known(facts, side, bool(k))), "")
         if strange:
             return _left(found, f"`{strange}` was not understood")
         if found["verdict"] in RIGHT and prepared.problem.steps != "last" and any(
@@ -92,18 +93,24 @@ def _steps(facts: Facts, sides: list[str]) -> list[str]:
                      default=-1) + 1:]
 
 
-def _is_known(facts: Facts, side: str) -> bool:
-    """Return whether it is known what a side says."""
+def _is_known(facts: Facts, side: str, behind: bool) -> bool:
+    """Return whether it is known what a side says. behind: another side, so that a letter that
+    nobody knows is no name of the answer.
+    """
     reference = facts.prepared.reference
+    if behind and len(side) == 1 and not facts.knows(f"{side} ="):
+        return False
     if not side or is_label(side, reference.names) or claim(side, reference.names) or any(
             facts.values(side, samples, name) is not None
             for name, samples in facts.places.items()):
         return True
+    primed = PRIMED.findall(side)
     try:
         names = read_answer(facts.prepared, PRIMED.sub(r" \1 ", side)).names
     except GradcliError:
         return False
-    return set(names) <= {*reference.variables, *CONSTANTS, *(OF_RULES if "'" in side else "u")}
+    of_rules = {*(OF_RULES if primed else "u")}.difference(facts.functions)
+    return {*names, *primed} <= {*reference.variables, *CONSTANTS, *of_rules}
 
 
 def _settled(facts: Facts, pieces: list[str], answer: str, whole: dict[str, Any],
