@@ -33,6 +33,8 @@ SAME = ("abs", "add", "cos", "cosh", "cumsum", "divide", "einsum", "exp", "expan
         "maximum", "minimum", "multiply", "negative", "reshape", "sign", "sin", "sinh", "sqrt",
         "square", "squeeze", "stack", "subtract", "tan", "tanh", "tensordot", "tile", "transpose",
         "where", "convert_to_tensor")
+# Methods of Keras's models that give arrays: the model itself gives tensors.
+PREDICT = ("predict", "predict_on_batch")
 LONGEST = 60    # characters of code in a sentence
 
 
@@ -217,6 +219,8 @@ class _InTensorFlow(ast.NodeTransformer):
         if isinstance(function, ast.Attribute) and function.attr in ("numpy", "item") and (
                 not node.args):
             return function.value
+        if isinstance(function, ast.Attribute) and function.attr in PREDICT and node.args:
+            return ast.Call(function.value, node.args[:1], [])
         if isinstance(function, ast.Name) and function.id == "float" and len(node.args) == 1:
             return node.args[0]
         if _is_tensor_maker(self.script, node) and isinstance(node.args[0], ast.Call) and (
@@ -498,4 +502,4 @@ def fix(reason: Any, asked: Any, scripts: Scripts) -> str | None:
 
 
 # Words of files and of gradcli's own operations.
-OF_GRADCLI = re.compile(r"\bops\.|softmax\(x\) \*|sigmoid\(k|stop_gradient\(round|^remove stop")
+OF_GRADCLI = re.compile(r"\bops\b|softmax\(x\) \*|sigmoid\(k|stop_gradient\(round|^remove stop")

@@ -15,7 +15,7 @@ import threading
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
-from warnings import catch_warnings, filterwarnings
+from warnings import catch_warnings, filterwarnings, warn
 
 from gradcli.base.errors import read
 from gradcli.base.lazy import np
@@ -246,7 +246,16 @@ class Heard:
             known.answers[answer] = known.answers.get(answer, 0) + 1
             if answer not in known.reasons and self.explained < MOST:
                 self.explained += 1
-                known.reasons[answer] = why(tape, target, source, outside, place)
+                known.reasons[answer] = _why(tape, target, source, outside, place)
+
+
+def _why(tape: Any, target: Any, source: Any, frame: FrameType | None, place: Any) -> list[Any]:
+    """Return the causes; none where the explanation fails, which must not end the script."""
+    try:
+        return why(tape, target, source, frame, place)
+    except Exception as problem:
+        warn(f"{position(place)}: this gradient is not explained: {problem!r}", stacklevel=2)
+        return []
 
 
 def answer_of(g: Any) -> str:

@@ -62,6 +62,26 @@ with tf.GradientTape() as tape:
     loss = hidden * net.scale
 tape.gradient(loss, net.trainable_variables)
 """, [("None", "path-step-function", 11, ["net.b", "net.w"])]),
+    "predicted by Keras": ("""
+import numpy as np
+model = tf.keras.Sequential([tf.keras.layers.Dense(1, use_bias=False)])
+data = np.ones((3, 2), "float32")
+model(data)
+with tf.GradientTape() as tape:
+    loss = tf.keras.losses.MeanSquaredError()(np.zeros((3, 1), "float32"), model.predict(data))
+tape.gradient(loss, model.trainable_variables)
+""", [("None", "path-left-engine", 9, ["model.layers[0].kernel"])]),
+    "features of another run": ("""
+import numpy as np
+layer = tf.keras.layers.Dense(3)
+data = np.ones((3, 2), "float32")
+model = tf.keras.Sequential([layer, tf.keras.layers.Dense(1)])
+with tf.GradientTape() as tape:
+    features = layer(data)
+    tape.watch(features)
+    score = model(data)
+tape.gradient(score, features)
+""", [("None", "source-computed-twice", 11, ["features"])]),
     "zero each time": ("""
 with tf.GradientTape() as tape:
     loss = tf.reduce_sum(tf.nn.relu(x - 10.0))

@@ -79,6 +79,8 @@ def judge(scene: Scene, gap: Gap, entry: Entry, k: int) -> list[tuple[str, Any]]
     code = operation_block(scene, entry, k)
     if not code and _gives_none(entry, k):
         code = "path-custom-none"
+    if code == "path-dtype-cast" and _came_back(scene, entry[IDS][k]):
+        code = ""       # that it left the engine is what made it a number of any type
     if code:
         blocks.append((code, None))
     window = gap.window
@@ -98,6 +100,12 @@ def judge(scene: Scene, gap: Gap, entry: Entry, k: int) -> list[tuple[str, Any]]
     elif entry[IDS][k] in gap.own and window.late.get(entry[IDS][k] or 0, 0) > entry[OUT]:
         blocks.append(("source-watched-late", window.watches.get(entry[IDS][k] or 0)))
     return blocks
+
+
+def _came_back(scene: Scene, id: int | None) -> bool:
+    """Return whether a value is one that left the engine and was taken up again."""
+    maker = scene.maker(id) if id is not None else None
+    return maker is not None and getattr(maker[OP], "code", "") == "path-left-engine"
 
 
 def _gives_none(entry: Entry, k: int) -> bool:

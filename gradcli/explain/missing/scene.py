@@ -188,6 +188,10 @@ class Scene:
                 if i is not None:
                     self._users.setdefault(i, []).append(entry)
 
+    def constant(self, id: int) -> Any:
+        """Return what a constant has in common with others of the same value; None if unknown."""
+        return None
+
     def maker(self, id: int | None) -> Entry | None:
         """Return the entry that made a value."""
         return None if id is None else self._makers.get(id)

@@ -153,7 +153,7 @@ def _copied(scene: Scene, gap: Gap, maker: Entry, origin: int, above: set[int]) 
 
 def _twice(scene: Scene, gap: Gap, above: set[int]) -> Reason | None:
     """Return the cause if the target was made with a value that is the source computed again."""
-    twin = twin_of(scene.entries, gap.own, above)
+    twin = twin_of(scene, gap.own, above)
     if twin is None:
         return None
     makers = [place_of(maker) for maker in map(scene.maker, gap.own) if maker is not None]

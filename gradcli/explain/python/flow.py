@@ -57,7 +57,7 @@ class Scope:
             getattr(d, "id", "") == "staticmethod" for d in node.decorator_list) else 0
         name = getattr(node, "name", "")
         self.names = {name, owner} if name == "__init__" else {name, "()"} if (
-            name in ("__call__", "call", "forward")) else {name}
+            name in ("__call__", "call", "forward")) else {name} if name else set()
         self.nodes: list[ast.AST] = []
         self.local = {*self.parameters, *others}
 

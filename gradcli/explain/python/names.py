@@ -94,8 +94,11 @@ class ValueNames:
             known.add((name, id))
             named.add(id)
 
-        for id, place in sorted([*self.born.items(), *[
-                (id, e[PLACE][2:4]) for id, e in self.entries.items() if e[PLACE] is not None]]):
+        computed = [(id, e[PLACE][2:4]) for id, e in self.entries.items() if e[PLACE] is not None]
+        places = {place for _, place in computed}
+        # A layer that makes its variables when it is first called does not name them.
+        born = [(id, place) for id, place in self.born.items() if place not in places]
+        for id, place in sorted([*born, *computed]):
             name, statement = self.texts.bound(place)
             if name is not None:
                 add(name, id, place, statement)

@@ -23,7 +23,7 @@ from gradcli.ops.rows import Unlisted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterable, Sequence
+    from collections.abc import Callable, Container, Iterable, Mapping, Sequence
     from types import FrameType
     from typing import Any
 
@@ -71,11 +71,12 @@ class ThreadWindow(Window):
 class PythonScene(Scene):
     """The scene of Python code; its locations are instructions or positions in Python functions."""
 
-    __slots__ = ("asked_at", "scope_of", "texts")
+    __slots__ = ("asked_at", "born", "scope_of", "texts")
 
     def __init__(self, asked_at: Any, scope_of: Callable[[Any], Any], texts: PythonFiles,
-                 *parts: Any, **named: Any) -> None:
+                 born: Mapping[int, Any], *parts: Any, **named: Any) -> None:
         super().__init__(*parts, **named)
+        self.born = born
         self.asked_at = asked_at
         self.scope_of = scope_of
         self.texts = texts
@@ -87,6 +88,18 @@ class PythonScene(Scene):
         around = self.texts.around(second)
         return any(isinstance(node, python_text.LOOPS) and node in around
                    for node in self.texts.around(first))
+
+    def constant(self, id: int) -> Any:
+        """Return the name of an array that becomes a constant in each call that it is given to,
+        with its scope; None for any other value.
+        """
+        place = self.born.get(id)
+        nodes = self.texts.around(place) if place is not None else ()
+        call = nodes[-1] if nodes else None
+        if not isinstance(call, ast.Call) or not call.args or not all(
+                isinstance(a, (ast.Name, ast.Attribute)) for a in call.args):
+            return None
+        return self.scope(place), tuple(map(ast.unparse, call.args))
 
     def scope(self, place: Any) -> Any:
         """Return the innermost function around a location, or its file."""
@@ -256,8 +269,10 @@ class PythonTrace(ValueNames):
         hops += returns(self.events, self.entries, self.born, below, made, self.texts, flows)
         entries = [*self.entries.values(), *hops]
         since = min(own, default=0)
+        constants = {i: place for i, place in self.born.items() if self.kinds[i] == "constant"}
         return PythonScene(
-            at, self.scope_of, self.texts, entries, self.namings(source, at, set(targets), made),
+            at, self.scope_of, self.texts, constants, entries,
+            self.namings(source, at, set(targets), made),
             [(first, last, place) for first, last, place, *_ in self.events.requests],
             {}, [*self._unrun(since), *deciding(self.events, below, self.texts, flows)],
             self._picked(since), self._hiding(source, made),
