@@ -82,6 +82,17 @@ with tf.GradientTape() as tape:
     score = model(data)
 tape.gradient(score, features)
 """, [("None", "source-computed-twice", 11, ["features"])]),
+    "numbers that a model returns": ("""
+class Net(tf.Module):
+    def __init__(self):
+        self.w = tf.Variable([[1.0], [2.0]])
+    def __call__(self, data):
+        return tf.matmul(data, self.w).numpy()
+net = Net()
+with tf.GradientTape() as tape:
+    loss = tf.reduce_sum(tf.constant(net(tf.ones([3, 2]))) ** 2)
+tape.gradient(loss, net.trainable_variables)
+""", [("None", "path-left-engine", 8, ["net.w"])]),
     "zero each time": ("""
 with tf.GradientTape() as tape:
     loss = tf.reduce_sum(tf.nn.relu(x - 10.0))

@@ -41,13 +41,15 @@ class Scope:
     shift: number of leading parameters that a call does not write (`self`).
     local: the names that it binds.
     nodes: its own, with nested functions but not their nodes.
+    owner: the class of which it is a method.
     """
 
-    __slots__ = ("local", "names", "node", "nodes", "outer", "parameters", "shift")
+    __slots__ = ("local", "names", "node", "nodes", "outer", "owner", "parameters", "shift")
 
     def __init__(self, node: Any, outer: Scope | None, owner: str) -> None:
         self.node = node
         self.outer = outer
+        self.owner = owner
         arguments = getattr(node, "args", None)
         self.parameters = [] if arguments is None else [
             a.arg for a in (*arguments.posonlyargs, *arguments.args)]
@@ -186,6 +188,8 @@ class ValueFlow:
             if isinstance(part, ast.Return):
                 if part.value is not None and self.holds(part.value, scope):
                     self.calls |= scope.names - {"()"}
+                    if "()" in scope.names:
+                        self.calls |= self._instances(scope.owner)
             elif isinstance(part, ast.Call):
                 self._hand_on(part, scope)
             else:
@@ -193,6 +197,15 @@ class ValueFlow:
                     part, BINDING) else None
                 if given is not None and self.holds(given, scope):
                     self._bind(part, scope)
+
+    def _instances(self, owner: str) -> set[str]:
+        """Return the names and attributes that objects of a class are bound to: a call of one runs
+        its `__call__`.
+        """
+        return {getattr(t, "id", getattr(t, "attr", "")) for file in self.files.values()
+                for scope in file.values() for part in scope.nodes
+                if isinstance(part, ast.Assign) and isinstance(part.value, ast.Call)
+                and getattr(part.value.func, "id", "") == owner for t in part.targets} - {""}
 
     def _take(self, scope: Scope, which: int | str) -> None:
         """Note that a parameter holds the value."""
