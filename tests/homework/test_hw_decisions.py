@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import openpyxl
 import pytest
 from homework_class import SHEET, Class
 from homework_decisions import ENCODINGS, edited, read_list, saved, taken, write_list
@@ -74,6 +75,17 @@ def test_a_list_comes_back_from_a_spreadsheet(encoding: str, separator: str, of:
     comments = [one["override"]["comment"] for one in of.results() if one["override"]]
     assert len(comments) == len(given)
     assert all(text.startswith("für") for text in comments), comments
+
+
+def test_a_list_that_is_a_workbook(of: Class) -> None:
+    of.run()
+    rows = read_list(of.folder / "results")
+    book = openpyxl.Workbook()
+    book.worksheets[0].append([*rows[0]])
+    for row in rows:
+        book.worksheets[0].append([*{**row, "override_score": 1}.values()])
+    book.save(of.folder / "mine.xlsx")
+    assert of.run("--overrides", "mine.xlsx")["answers"]["review"] == 0
 
 
 @pytest.mark.parametrize("change", [

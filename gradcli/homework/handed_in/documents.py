@@ -109,6 +109,7 @@ PASSED = frozenset(
     " w-sectPr w-moveFromRangeStart w-moveFromRangeEnd w-moveToRangeStart w-moveToRangeEnd"
     " w-tblPr w-tblGrid w-trPr w-tcPr w-tblPrEx w-smartTagPr w-customXmlPr w-fldData"
     " mc-Fallback".split())
+_EQUATION = re.compile(r"\s*EQ\b")      # a field of old documents
 SIGNS = {"w-tab": "\t", "w-ptab": "\t", "w-br": "\n", "w-cr": "\n", "w-noBreakHyphen": "-"}
 WORDS = {"w-drawing": "picture", "w-pict": "picture", "w-object": "object",
          "w-footnoteReference": "footnote", "w-endnoteReference": "endnote",
@@ -192,6 +193,8 @@ class WordDocument:
                 self._run(part, pieces)
             elif part.tag in ("m-oMath", "m-oMathPara"):
                 pieces.add(within(omml(part)))
+            elif part.tag == "w-fldSimple" and _EQUATION.match(part.get("w-instr", "")):
+                pieces.add(unread("equation"))
             elif part.tag == "mc-AlternateContent" or part.tag in IN_PARAGRAPHS:
                 self._inline(part, pieces)
             elif part.tag not in PASSED:
@@ -215,7 +218,7 @@ class WordDocument:
             elif part.tag in ("mc-AlternateContent", "mc-Choice"):
                 self._run(part, pieces)
             elif part.tag == "w-instrText":
-                if re.match(r"\s*EQ\b", part.text or ""):
+                if _EQUATION.match(part.text or ""):
                     pieces.add(unread("equation"))
             elif part.tag in ("w-pict", "w-drawing") and part.find(".//w-txbxContent") is not None:
                 for box in part.iter("w-txbxContent"):

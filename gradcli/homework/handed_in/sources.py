@@ -70,6 +70,8 @@ def tex(data: bytes, left: Left | None = None) -> str:
     left += [(found[0].strip("\\% "), "in a comment") for found in _COMMENT.finditer(source)
              if found.start() > begins]
     source = _COMMENT.sub(r"\1", source)
+    left += [(piece.partition(r"\end{comment}")[0], "in a comment")
+             for piece in source.split(r"\begin{comment}")[1:]]
     preamble, begun, body = source.partition(r"\begin{document}")
     body, _, behind = body.partition(r"\end{document}") if begun else (preamble, "", "")
     left.append((behind, "behind the document"))

@@ -17,8 +17,8 @@ _FORMULA = re.compile(
     r"[=^*+√∛∫∂∇·×÷<>≤≥≈²³¹⁰-⁹$\\°′{}\[\]'’]|\d[a-z]\b|\b[a-z]\d|[α-ω]|"
     r"(?<![^\W\d_])(?!a\b)[a-z](?![^\W\d_])|\b(?:[xyzt]*(?:arc)?(?:sin|cos|tan|cot|sec|csc|ln|log|"
     r"exp|sqrt)h?[xyzt]*|[xyz]{2,})\b")
-_NUMBER = re.compile(r"(?=.*\d).*\b(?:is|are|equals?|answer|value|slope|derivative|gradient|ist|"
-                     r"wert|steigung|ableitung|antwort)\b", re.IGNORECASE)
+_NUMBER = re.compile(r"(?=.*\d).*\b(?:is|are|got|get|gives?|found|equals?|answer|value|slope|"
+                     r"derivative|gradient|ist|wert|steigung|ableitung|antwort)\b", re.IGNORECASE)
 # Words that an answer may need.
 MEANS = re.compile(
     r"\b(?:not?|never|none|nothing|undefined|exists?|except|if|unless|only|or|plus|minus|times|over|by|"

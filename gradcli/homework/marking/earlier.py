@@ -325,7 +325,7 @@ def data_hash(data: bytes) -> str:
 
 def file_hash(path: str) -> str:
     """Return the SHA-256 of a file on the disk. Raises E0601."""
-    with opened(path) as file:
+    with opened(path, "give a table that is there, such as the review.csv of a run") as file:
         return data_hash(file.read())
 
 

@@ -6,7 +6,7 @@ import re
 from contextlib import suppress
 
 from gradcli.base.errors import GradcliError, Source, read
-from gradcli.homework.handed_in.records import Unreadable, decoded_text, read_bytes
+from gradcli.homework.handed_in.records import Unreadable, decoded_table, read_bytes
 from gradcli.homework.marking.overrides import DIGEST, EARLIER, Override, Overrides, form, key
 from gradcli.homework.marking.results import opened, parse
 from gradcli.homework.sheets.cells import cell as as_cell
@@ -121,9 +121,9 @@ def read_overrides(path: str, sheet: Sheet, students: Iterable[str],
 
 
 def _table(path: str) -> Source:
-    """Return the text of a table, in whatever encoding a spreadsheet has saved it."""
+    """Return the text of a table, in whatever form and encoding a spreadsheet has saved it."""
     try:
-        return Source(decoded_text(read_bytes(path, MAX_BYTES, follow=True))[0], path)
+        return Source(decoded_table(read_bytes(path, MAX_BYTES, follow=True))[0], path)
     except Unreadable:
         return read(path)       # which says what is wrong
 

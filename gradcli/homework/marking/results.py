@@ -146,7 +146,8 @@ def read_results(path: str, cut: bool = False) -> Iterator[Result]:
             yield result
 
 
-def opened(path: str) -> BinaryIO:
+def opened(path: str, help: str = "give a folder that `gradcli hw run` wrote, or its results.ndjson"
+           ) -> BinaryIO:
     """Open the file. Raises E0601."""
     try:
         return open(path, "rb")
@@ -154,8 +155,7 @@ def opened(path: str) -> BinaryIO:
         reason = getattr(problem, "strerror", None) or str(problem)
         raise GradcliError(Diagnostic(
             "E0601", f"cannot read `{path}`: {reason.lower()}", span=(0, 0),
-            source=Source("", path),
-            help="give a folder that `gradcli hw run` wrote, or its results.ndjson")) from None
+            source=Source("", path), help=help)) from None
 
 
 def placed(file: BinaryIO, path: str, cut: bool = False) -> Iterator[tuple[int, Result]]:
