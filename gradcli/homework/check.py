@@ -6,6 +6,7 @@ and evaluates it on a pool of points. `check` reads an answer, evaluates it ther
 
 from __future__ import annotations
 
+from contextlib import suppress
 from time import perf_counter, thread_time
 
 from gradcli.base.errors import GradcliError, error
@@ -291,6 +292,20 @@ def _meant(trial: Trial, text: str) -> Iterator[tuple[Reading, bool, str]]:
     """Yield what else an answer may mean, whether that is told even if it is wrong, and why."""
     from gradcli.lang.paper.ambiguous import mixed_numbers, shorter_arguments
 
+    problem = trial.prepared.problem
+    called = [f"{problem.dependent}({name})" for name in trial.prepared.reference.wrt]
+    if problem.dependent and any(call in text for call in called):
+        for call in called:
+            text = text.replace(call, problem.dependent.ljust(len(call)))
+        with suppress(GradcliError):
+            yield read_answer(trial.prepared, text), True, (
+                "a letter in brackets may be what the other depends on: read as {}, this is right")
+    reference = trial.prepared.reference
+    if reference.constraint is not None and reference.kind.typed(text, reference) != text:
+        try:
+            yield read(text, reference.names), False, "read as a product, {}, this is right"
+        except GradcliError:
+            pass        # y(x)(x + 1) is none
     for answered in listed(trial.prepared, text):
         yield answered.reading, False, ("a comma between digits may separate, or be a decimal one:"
                                         " read as {}, this is right")

@@ -217,7 +217,8 @@ class Facts:
 
     def _product(self, side: str, samples: Samples, place: str) -> Any:
         """Return the values of a product of two vectors; None for anything else."""
-        for found in TIMES.finditer(side):
+        vectors = any(sign in side for sign in (",", "∇", "nabla", "grad"))
+        for found in TIMES.finditer(side) if vectors else ():
             if _is_outside(side, found.start()):
                 one, other = [self.values(part.strip(), samples, place) for part in (
                     side[:found.start()], side[found.end():])]

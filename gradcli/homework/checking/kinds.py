@@ -7,6 +7,7 @@ the kind alone, and the one that judges what stands on the left of an answer (`P
 
 from __future__ import annotations
 
+import re
 from functools import partial
 from math import hypot
 
@@ -229,6 +230,13 @@ def _check_dependent(reference: Reference) -> None:
                       f"write an equation with {dependent}", "dependent")
 
 
+def of_dependent(text: str, reference: Reference) -> str:
+    """Leave out what the dependent variable is a function of: y(x) is y, not y times x."""
+    of = r"\s*,\s*".join(map(re.escape, reference.wrt))
+    return re.sub(rf"({re.escape(reference.problem.dependent)})(?:\\left)?\(\s*{of}\s*"
+                  r"(?:\\right)?\)", r"\1 ", text)
+
+
 def _implicit(reference: Reference, c: int, d: Differentiator) -> int:
     """Return dy/dx of F(x, y) = 0; higher orders differentiate that along the curve."""
     name, dependent = reference.wrt[c], reference.problem.dependent
@@ -410,8 +418,8 @@ ROWS = (
         component=_directional, check=_check_direction),
     ProblemKind(
         "implicit", _each_time, _mistaken_equations, left_of_derivatives, function="equation",
-        single=True, shape=number_or_vector, own="dependent", component=_implicit,
-        check=_check_dependent, linear=False),
+        single=True, shape=number_or_vector, own="dependent", typed=of_dependent,
+        component=_implicit, check=_check_dependent, linear=False),
     ProblemKind(
         "parametric", repeatedly, _mistaken_curves, _left_of_curve, function="curve", single=True,
         component=_parametric, check=_check_coordinates, linear=False),

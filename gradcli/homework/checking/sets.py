@@ -12,6 +12,7 @@ from gradcli.base.errors import GradcliError
 from gradcli.base.lazy import np
 from gradcli.formulas.rounding import Values
 from gradcli.homework.checking import compare
+from gradcli.homework.checking.outcome import leave
 from gradcli.homework.checking.problem import slope
 from gradcli.homework.checking.set_reader import NEAR, Item, items
 from gradcli.homework.checking.solutions import find, is_solution, wanted
@@ -48,7 +49,7 @@ def judge_set(prepared: PreparedProblem, text: str, result: dict[str, Any]) -> N
         if again["verdict"] != "wrong" or (sure and again["score"] > found["score"]):
             unreadable, found = None, again
             if not sure:
-                _leave(found, f"this may mean {found['read_as']}")
+                leave(found, f"this may mean {found['read_as']}")
             break
     if unreadable is not None:
         raise unreadable
@@ -94,7 +95,7 @@ def _judged(prepared: PreparedProblem, text: str) -> dict[str, Any]:
         (f"{_shown(same[0].at, '')} is called two things" for same in found.values()
          if len({_said(item.sort) for item in same} - {"", "extremum"}) > 1), "")
     if why:
-        _leave(result, why)
+        leave(result, why)
         return result
     _settle(prepared, given, found, extra, result)
     return result
@@ -117,7 +118,7 @@ def _settle(prepared: PreparedProblem, given: list[Item], found: dict[int, list[
         _tell(result, said)
     elif reference.kind.solved == 1 and any(
             sort and not solutions[k].sort for k, sort in called.items()):
-        _leave(result, "what the points are called is not known here")
+        leave(result, "what the points are called is not known here")
     elif reference.kind.sorted and not all(called.values()):
         result.update(verdict="wrong", score=0.5, mistake="classification_missing", also=[],
                       confidence="high")
@@ -196,10 +197,6 @@ def _tell(result: dict[str, Any], said: str) -> None:
     result["hint"] = result["message"] = f"looks like {said}"
 
 
-def _leave(result: dict[str, Any], why: str) -> None:
-    result.update(verdict="undecided", score=0.0, message=f"{why}: a person has to look at it")
-
-
 def _is_near(item: Item, one: Solution, prepared: PreparedProblem) -> bool:
     """Return whether an item is a solution; of a point of the graph, both coordinates count."""
     wanted = list(one.at)
@@ -245,15 +242,17 @@ def _mistake(prepared: PreparedProblem, given: list[Item], missing: list[Solutio
                                   f" {'is' if len(missing) == 1 else 'are'} missing")
 
 
+def _found(prepared: PreparedProblem, order: int) -> list[Solution]:
+    """Return where a derivative of this order is 0; nothing where that has no answer."""
+    try:
+        return find(prepared.reference, order)
+    except GradcliError:
+        return []
+
+
 def _are(given: list[Item], order: int, prepared: PreparedProblem) -> bool:
     """Return whether the items are all points at which a derivative of this order is 0."""
-    key = "solutions", order
-    if key not in prepared.cache:
-        try:
-            prepared.cache[key] = find(prepared.reference, order)
-        except GradcliError:
-            prepared.cache[key] = []
-    found = prepared.cache[key]
+    found = prepared.kept(("solutions", order), lambda: _found(prepared, order))
     pairs = [[_is_near(item, one, prepared) for one in found] for item in given]
     return bool(found) and all(map(any, pairs)) and all(map(any, zip(*pairs, strict=True)))
 

@@ -62,7 +62,7 @@ def settle(prepared: PreparedProblem, answer: str, whole: dict[str, Any],
     if whole["verdict"] == "blank" or len(answer) > MAX_LENGTH:
         return whole
     if whole["verdict"] != "unreadable" and SEVERAL_SIDES not in whole["message"] and not (
-            MAY_JOIN.search(answer) or STEP.search(answer)):
+            MAY_JOIN.search(answer) or (whole["verdict"] == "undecided" and STEP.search(answer))):
         return whole
     pieces = statements(answer, prepared)
     facts = prepared.kept("facts", lambda: Facts(prepared)).about()

@@ -6,6 +6,7 @@ import re
 
 from gradcli.formulas.nodes import Formula
 from gradcli.homework.checking.built import build, flat
+from gradcli.homework.checking.outcome import leave
 from gradcli.lang.paper.answer import read
 
 TYPE_CHECKING = False
@@ -38,8 +39,7 @@ def judge_words(prepared: PreparedProblem, text: str, result: dict[str, Any]) ->
         result.update(verdict="wrong", score=0.0, message="this is not the answer",
                       read_as=reading.read_as, fingerprint=reading.read_as)
     else:
-        result.update(verdict="undecided", score=0.0, message=
-                      "these words are not listed: a person has to look at it")
+        leave(result, "these words are not listed")
 
 
 def _folded(text: str) -> str:
