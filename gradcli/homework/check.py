@@ -6,7 +6,6 @@ and evaluates it on a pool of points. `check` reads an answer, evaluates it ther
 
 from __future__ import annotations
 
-from contextlib import suppress
 from time import perf_counter, thread_time
 
 from gradcli.base.errors import GradcliError, error
@@ -17,7 +16,7 @@ from gradcli.homework.checking.outcome import RIGHT, WAITS, leave, unchecked
 from gradcli.homework.checking.prepared import PreparedProblem, prepared_problem
 from gradcli.homework.checking.readings import doubt, listed, read_answer, several
 from gradcli.homework.checking.sides import differing_sides, is_rounded, unsure_left
-from gradcli.lang.paper.answer import alternatives
+from gradcli.lang.paper.answer import alternatives, read
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -292,14 +291,12 @@ def _meant(trial: Trial, text: str) -> Iterator[tuple[Reading, bool, str]]:
     """Yield what else an answer may mean, whether that is told even if it is wrong, and why."""
     from gradcli.lang.paper.ambiguous import mixed_numbers, shorter_arguments
 
-    problem = trial.prepared.problem
-    called = [f"{problem.dependent}({name})" for name in trial.prepared.reference.wrt]
-    if problem.dependent and any(call in text for call in called):
-        for call in called:
-            text = text.replace(call, problem.dependent.ljust(len(call)))
-        with suppress(GradcliError):
-            yield read_answer(trial.prepared, text), True, (
-                "a letter in brackets may be what the other depends on: read as {}, this is right")
+    reference = trial.prepared.reference
+    if reference.constraint is not None and reference.kind.typed(text, reference) != text:
+        try:
+            yield read(text, reference.names), False, "read as a product, {}, this is right"
+        except GradcliError:
+            pass        # y(x)(x + 1) is none
     reference = trial.prepared.reference
     if reference.constraint is not None and reference.kind.typed(text, reference) != text:
         try:
