@@ -237,13 +237,6 @@ def of_dependent(text: str, reference: Reference) -> str:
                   r"(?:\\right)?\)", r"\1 ", text)
 
 
-def of_dependent(text: str, reference: Reference) -> str:
-    """Leave out what the dependent variable is a function of: y(x) is y, not y times x."""
-    of = r"\s*,\s*".join(map(re.escape, reference.wrt))
-    return re.sub(rf"({re.escape(reference.problem.dependent)})(?:\\left)?\(\s*{of}\s*"
-                  r"(?:\\right)?\)", r"\1 ", text)
-
-
 def _implicit(reference: Reference, c: int, d: Differentiator) -> int:
     """Return dy/dx of F(x, y) = 0; higher orders differentiate that along the curve."""
     name, dependent = reference.wrt[c], reference.problem.dependent
