@@ -494,12 +494,15 @@ def fix(reason: Any, asked: Any, scripts: Scripts) -> str | None:
         return found[0].words
     general = WORDS.get(reason.code)
     own: str | None = reason.fix
-    if own is None and reason.code.startswith("zero-") and "`relu`" not in reason.message:
+    if own is None and any(reason.code.startswith(code) and word not in reason.message
+                           for code, word in SUITED.items()):
         return None
     if general is not None and (own is None or OF_GRADCLI.search(own)):
         return general[0][1]
     return own
 
 
+# General words of these causes fit where the message has this.
+SUITED = {"zero-": "`relu`", "source-condition-only": "branch"}
 # Words of files and of gradcli's own operations.
 OF_GRADCLI = re.compile(r"\bops\b|softmax\(x\) \*|sigmoid\(k|stop_gradient\(round|^remove stop")

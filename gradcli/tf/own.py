@@ -118,7 +118,14 @@ def set_seed(seed: int) -> None:
 
 
 def drawn(name: str, shape: Any, dtype: Any, seed: Any, **options: Any) -> Any:
-    """Return random numbers by one of gradcli's operations."""
+    """Return random numbers by one of gradcli's operations. options: where they lie and how wide;
+    tensors among them have a gradient.
+    """
+    if not as_dtype(dtype).is_integer and any(
+            isinstance(v, engine.Tensor) for v in options.values()):
+        first, second = options.values()
+        standard = drawn(name, shape, dtype, seed, **dict(zip(options, (0.0, 1.0), strict=True)))
+        return standard * (second - first if name == "uniform" else second) + first
     options = {key: plain(value) for key, value in options.items()}
     kind = as_dtype(dtype)
     if kind.is_integer:     # from low to below high, as whole numbers

@@ -117,6 +117,20 @@ def test_findings(name: str, tmp_path: Path) -> None:
     assert answer["status"] == 0
 
 
+def test_draws_have_gradients_in_where_they_lie(tmp_path: Path) -> None:
+    text = """
+spread = tf.Variable(0.5)
+with tf.GradientTape(persistent=True) as tape:
+    normal = tf.reduce_sum(tf.random.normal([2], mean=x, stddev=spread))
+    uniform = tf.reduce_sum(tf.random.uniform([2], minval=x, maxval=4.0))
+print(tape.gradient(normal, x).numpy(), tape.gradient(normal, spread) is None)
+print(tape.gradient(uniform, x).numpy() < 1.0)
+"""
+    path = tmp_path / "script.py"
+    path.write_text(HEAD + text)
+    assert gradcli_("run", str(path)).stdout == "[1. 1.] False\n[ True  True]\n"
+
+
 def test_it_ends_as_python_would(tmp_path: Path) -> None:
     path = tmp_path / "script.py"
     path.write_text(HEAD + """import sys
