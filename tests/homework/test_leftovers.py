@@ -100,6 +100,17 @@ def test_what_is_left_over(tmp_path: Path, name: str, text: str, waits: bool) ->
     assert (last.fault is not None or "?" in last.answer) == waits, one.notes
 
 
+@pytest.mark.parametrize(("document", "answers"), [
+    ({"1": {"a": "2x", "b": "3x^2"}, "4": "5"}, ["2x", "3x^2", "5"]),
+    ({"answers": {"1": {"a": "2x", "b": "3x^2"}, "4": "5"}}, ["2x", "3x^2", "5"]),
+    ({"1": {"a": "2x", "z": "3x^2"}, "4": {"x": "5"}}, ["", "", "{x: 5}"])])
+def test_parts_of_a_problem_in_json(tmp_path: Path, document: dict[str, object],
+                                    answers: list[str]) -> None:
+    one = handed_in(tmp_path, "a.json", json.dumps(document))
+    assert [answer.answer for answer in one.answers] == answers
+    assert all(answer.answer or answer.fault for answer in one.answers)
+
+
 def test_fields_of_a_page_that_are_filled_in(tmp_path: Path) -> None:
     one = handed_in(tmp_path, "a.html", PAGE + '<p>4) <input name="q" value="1/(2&radic;x)"></p>')
     assert [answer.answer for answer in one.answers] == ["2x", "3x^2", "1/(2√x)"]

@@ -128,6 +128,9 @@ class Ids:
         closed = bool(mark) and head.startswith(mark, at)
         if closed:
             at += len(mark)
+        if mark and not closed and head.startswith(f".{mark}", at):     # **1a.**
+            closed, end = True, at + 1 + len(mark)
+            head, text = [f"{one[:at + 1]:{end}}{one[end:]}" for one in (head, text)]
         at = _end(_POINTS, head, at)
         behind = _BEHIND.match(head, at)
         assert behind is not None

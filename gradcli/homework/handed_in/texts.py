@@ -261,7 +261,11 @@ def _of_document(text: str, ids: Ids, document: Any) -> Parsed:
             document = inner
     if isinstance(document, JsonObject):
         for id, answer in document.pairs:
-            if id != "student" or ids.find(id) is not None:
+            inner = answer.pairs if isinstance(answer, JsonObject) and ids.find(id) is None else ()
+            if inner and all(ids.find(f"{id} {part}") for part, _ in inner):    # {"1": {"a": ...}}
+                for part, one in inner:
+                    _add(parsed, f"{id} {part}", typed(one), _line(text, part))
+            elif id != "student" or ids.find(id) is not None:
                 _add(parsed, id, typed(answer), _line(text, id))
     elif isinstance(document, list):
         objects = [dict(entry.pairs) if isinstance(entry, JsonObject) else {} for entry in document]
