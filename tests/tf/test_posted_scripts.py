@@ -13,11 +13,8 @@ from tests.tools import posted
 # From TensorFlow 2.21: the sum of each gradient's elements, and of their sizes.
 TENSORFLOW = json.loads((posted.FOLDER / "gradients.json").read_text())
 FAULTS = posted.faults()
-# Causes that are not found, as yet: that `exp` became 0 is not seen where a tape did not keep what
-# it was taken of.
-MISSED = {"mixture"}
 # What to write there depends on what is meant: the advice says why the gradient is not there.
-UNMENDED = {"deep_relu", "dqn", "mixture", "skipgram", "triplet"}
+UNMENDED = {"deep_relu", "dqn", "skipgram", "triplet"}
 # Mended by no change of the text: what to write there is for a person.
 BY_HAND = {name for name, fault in FAULTS.items() if any(c["="] for c in fault.changes)}
 # The advice is another formula than the script had: the gradient is there, and not the same.
@@ -43,11 +40,10 @@ def test_whole(name: str) -> None:
 def test_each_has_a_fault() -> None:
     assert set(FAULTS) == set(TENSORFLOW) == {p.stem for p in posted.FOLDER.glob("*.py")}
     assert len(FAULTS) >= 40
-    assert len(MISSED) <= len(FAULTS)//20
-    assert len(UNMENDED | OTHER) <= len(FAULTS)//7
+    assert len(UNMENDED | OTHER) <= len(FAULTS)//8
 
 
-@pytest.mark.parametrize("name", sorted(set(FAULTS) - MISSED))
+@pytest.mark.parametrize("name", sorted(FAULTS))
 def test_fault(name: str) -> None:
     fault = FAULTS[name]
     made, _, _ = posted.run(name, fault.broken())

@@ -207,7 +207,8 @@ class TapeTrials(Trials):
         module = self._module(old)
         for node in sorted(ast.walk(parsed(new)), key=lambda n: -getattr(n, "col_offset", 0)):
             function: Any = getattr(node, "func", None)
-            if isinstance(function, ast.Name) and function.id not in self._names:
+            if isinstance(function, ast.Name) and self._names.get(function.id) is not ops.lookup(
+                    function.id):   # a function of the program may have an operation's name
                 at = len(text.encode()[:function.col_offset].decode())
                 text = f"{text[:at]}{spelled(module, self._names, function.id)}" \
                     f"{text[at + len(function.id):]}"
