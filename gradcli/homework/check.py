@@ -297,12 +297,6 @@ def _meant(trial: Trial, text: str) -> Iterator[tuple[Reading, bool, str]]:
             yield read(text, reference.names), False, "read as a product, {}, this is right"
         except GradcliError:
             pass        # y(x)(x + 1) is none
-    reference = trial.prepared.reference
-    if reference.constraint is not None and reference.kind.typed(text, reference) != text:
-        try:
-            yield read(text, reference.names), False, "read as a product, {}, this is right"
-        except GradcliError:
-            pass        # y(x)(x + 1) is none
     for answered in listed(trial.prepared, text):
         yield answered.reading, False, ("a comma between digits may separate, or be a decimal one:"
                                         " read as {}, this is right")
