@@ -14,9 +14,15 @@ from gradcli.homework.checking.compare import Comparison
 from gradcli.homework.checking.judge import is_right, judge
 from gradcli.homework.checking.outcome import RIGHT, WAITS, leave, unchecked
 from gradcli.homework.checking.prepared import PreparedProblem, prepared_problem
-from gradcli.homework.checking.readings import doubt, listed, read_answer, several
+from gradcli.homework.checking.readings import (
+    doubt,
+    listed,
+    read_answer,
+    several,
+    written_otherwise,
+)
 from gradcli.homework.checking.sides import differing_sides, is_rounded, unsure_left
-from gradcli.lang.paper.answer import alternatives, read
+from gradcli.lang.paper.answer import alternatives
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -291,12 +297,8 @@ def _meant(trial: Trial, text: str) -> Iterator[tuple[Reading, bool, str]]:
     """Yield what else an answer may mean, whether that is told even if it is wrong, and why."""
     from gradcli.lang.paper.ambiguous import mixed_numbers, shorter_arguments
 
-    reference = trial.prepared.reference
-    if reference.constraint is not None and reference.kind.typed(text, reference) != text:
-        try:
-            yield read(text, reference.names), False, "read as a product, {}, this is right"
-        except GradcliError:
-            pass        # y(x)(x + 1) is none
+    for reading, why in written_otherwise(trial.prepared, text):
+        yield reading, False, f"{why}: read as {{}}, this is right"
     for answered in listed(trial.prepared, text):
         yield answered.reading, False, ("a comma between digits may separate, or be a decimal one:"
                                         " read as {}, this is right")

@@ -54,6 +54,13 @@ def test_commas_as_latex_sets_them(form: str, number: str, verdict: str) -> None
     assert check("1.25x^2", form.format(number))["verdict"] == "unreadable"
 
 
+@pytest.mark.parametrize(("answer", "verdict"), [
+    ("1.200", "undecided"), ("1200", "correct"), ("1200,0", "correct"), ("1.2", "wrong"),
+    ("1.201", "wrong"), ("1.20", "wrong"), ("12.00", "wrong")])
+def test_a_dot_may_stand_between_thousands(answer: str, verdict: str) -> None:
+    assert asked("x^3", answer, kind="value", wrt="x", at={"x": 20})["verdict"] == verdict
+
+
 def test_rounded_numbers_as_latex_sets_them() -> None:
     for answer, verdict in (("0{,}667", "correct"), ("0{,}67", "wrong"), ("0{,}668", "wrong")):
         assert asked("x^2/3", answer, kind="value", wrt="x", at={"x": 1})["verdict"] == verdict

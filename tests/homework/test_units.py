@@ -56,6 +56,9 @@ def test_digits_count_in_the_unit_in_which_they_are_typed() -> None:
     ("20", "wrong", "unit_missing"), ("20 m/s", "correct", None),
     ("20 km/h", "wrong", "unit_wrong"),
     ("20 m", "wrong", "unit_wrong"), ("20 m/s^2", "wrong", "unit_wrong"),
+    ("2E1 m/s", "correct", None), ("2.0E+1m/s", "correct", None), ("200E-1 m/s", "correct", None),
+    (".02E3 m/s", "correct", None), ("20E1 m/s", "wrong", None), ("20E-1 m/s", "wrong", None),
+    ("2E1", "wrong", "unit_missing"), ("2E1 m", "wrong", "unit_wrong"),
     ("20 M/S", "correct", None), ("20 ms^-1", "correct", None), ("20 m/foo", "unreadable", None),
     ("20 m/s/s", "wrong", "unit_wrong"), ("20 m//s", "unreadable", None)])
 def test_a_unit_may_be_asked_for(answer: str, verdict: str, mistake: str | None) -> None:

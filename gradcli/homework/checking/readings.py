@@ -174,6 +174,26 @@ def _is_in_brackets(text: str) -> bool:
     return (bare[:1] + bare[-1:]) == "<>" or closed(bare, 0) == len(bare) > 0
 
 
+DOTTED = re.compile(r"(?<![\d.,])[1-9]\d{0,2}(?:\.\d{3})+(?![\d.])")
+"""A number with dots between thousands, where a comma is the decimal sign."""
+
+
+def written_otherwise(prepared: PreparedProblem, text: str) -> Iterator[tuple[Reading, str]]:
+    """Yield the readings with dots between thousands and with products in place of functions, y(x),
+    and what each takes for granted.
+    """
+    reference = prepared.reference
+    try:
+        if prepared.problem.decimal_comma and DOTTED.search(text):
+            yield read_answer(prepared, DOTTED.sub(
+                lambda found: found.group().replace(".", ""), text)), (
+                    "a dot may stand between thousands")
+        if reference.constraint is not None and reference.kind.typed(text, reference) != text:
+            yield read(text, reference.names), "a bracket may be a factor"
+    except GradcliError:
+        return
+
+
 def _times_ten(text: str) -> str:
     """Replace the x of 4.5 x 10^3 by `*`: where a number is asked for, it is no variable."""
     return re.sub(r"(?<=\d)( *)[xX](?= *10 *(?:\^|\*\*|[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]))", r"\1*", text)

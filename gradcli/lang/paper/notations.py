@@ -357,6 +357,8 @@ def _last_remark(seen: str, names: ProblemNames) -> tuple[int, bool] | None:
 # Behind a blank, bracket or slash, or right behind what is no letter.
 UNIT_BEGIN = re.compile(r"(?<=[\w.)\]}°⁰¹²³⁴⁵⁶⁷⁸⁹])"
                         r"(?:\s*[\[(]+\s*|\s+|(?<=\d)\s*/\s*|(?<![^\W\d_]))(?:in\s+|/\s*)?(?=[^\W\d_]|[°%$€£])")
+EXPONENT = re.compile(r"(?<=[\d.])[eE][-+]?\d")
+"""Of a number, 4E-1, which is no unit."""
 VALUE = re.compile(r"[\d√π)}\]]|(?<![^\W\d_])[^\W\d_](?![^\W\d_])")
 """A digit or letter: without one, a text is words and no value of a unit."""
 UNIT = re.compile(r"\s*/?[\[(]*\s*(?:in\s+)?(?:[^\W\d_]{1,16}|[°%$€£/*·⋅. ^()-]|\d)*[\])]*[\s.,]*")
@@ -386,7 +388,8 @@ def unit_begin(text: str, names: ProblemNames | None) -> int:
         behind = shown[found.start():]
         words = re.findall(r"[^\W\d_]+|[°%$€£]", behind)
         if VALUE.search(shown, 0, found.start()) and UNIT.fullmatch(behind) and (
-                behind.count("(") == behind.count(")")) and not any(
+                behind.count("(") == behind.count(")")) and not EXPONENT.match(
+                    shown, found.start()) and not any(
                 (word in BARE_WORDS and word != "sec") or word == "e" or (
                     names is not None and word in names.written) for word in words):
             return found.start()
