@@ -7,7 +7,8 @@ import sys
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 
 from gradcli.tf import script
-from gradcli.tf.changes import Scripts, changes
+from gradcli.tf.changes import changes
+from gradcli.tf.texts import Scripts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
