@@ -222,7 +222,8 @@ def _check(prepared: PreparedProblem, text: str, result: dict[str, Any], end: fl
     if result["verdict"] in ("wrong", "undecided"):
         others = alternatives(reading, prepared.reference.names)
         result["alternatives"] = [other.read_as for other in others]
-        if result["verdict"] == "wrong" and not _is_right_otherwise(trial, text, result):
+        if result["verdict"] == "wrong" and not _is_right_otherwise(trial, text, result) and \
+                not _is_misread(trial, text, result):
             from gradcli.homework.mistakes.diagnosis import diagnose
 
             diagnose(prepared, trial, others, result, min(end, thread_time() + DIAGNOSIS))
@@ -245,13 +246,21 @@ def _tried(prepared: PreparedProblem, text: str, result: dict[str, Any], deadlin
     """Return a trial of an answer as it is read, or of its one reading of the shape asked for, and
     say in the result how.
     """
-    reading = read_answer(prepared, text, deadline)
-    result["read_as"] = reading.read_as
-    answered = Answered(reading, prepared.reference, prepared.problem)
-    fitting = [] if answered.fits else listed(prepared, text)
-    if len(fitting) == 1:
-        answered, = fitting
+    answered: Answered | None = None
+    try:
+        reading = read_answer(prepared, text, deadline)
+        result["read_as"] = reading.read_as
+        answered = Answered(reading, prepared.reference, prepared.problem)
+    except GradcliError:
+        fitting = listed(prepared, text) if prepared.reference.shape else []
+        if not any(sure for _, sure in fitting):
+            raise
+    else:
+        fitting = [] if answered.fits and not answered.unknown else listed(prepared, text)
+    if len(fitting) == 1 and fitting[0][1]:
+        answered = fitting[0][0]
         result["read_as"] = answered.reading.read_as
+    assert answered is not None
     return Trial(prepared, answered, deadline)
 
 
@@ -293,15 +302,33 @@ def _is_right_otherwise(trial: Trial, text: str, result: dict[str, Any]) -> bool
     return False
 
 
+def _is_misread(trial: Trial, text: str, result: dict[str, Any]) -> bool:
+    """Return whether an answer of another shape than the one asked for has labels or parts that do
+    not say the shape that was read, and leave it to a person if so.
+    """
+    if trial.answered.fits or not trial.prepared.reference.shape:
+        return False
+    from gradcli.homework.checking.grids import has_parts
+
+    labels = len(trial.answered.reading.labels)
+    extra = labels >= len(trial.prepared.reference.nodes) and trial.answered.shape == (labels,)
+    if extra or (not labels and has_parts(text)):
+        leave(result, "how its parts are laid out was not understood")
+        return True
+    return False
+
+
 def _meant(trial: Trial, text: str) -> Iterator[tuple[Reading, bool, str]]:
     """Yield what else an answer may mean, whether that is told even if it is wrong, and why."""
     from gradcli.lang.paper.ambiguous import mixed_numbers, shorter_arguments
 
     for reading, why in written_otherwise(trial.prepared, text):
         yield reading, False, f"{why}: read as {{}}, this is right"
-    for answered in listed(trial.prepared, text):
-        yield answered.reading, False, ("a comma between digits may separate, or be a decimal one:"
-                                        " read as {}, this is right")
+    why = "its parts may be laid out as {}, and that is right"
+    if trial.prepared.problem.decimal_comma and "," in text:
+        why = "a comma between digits may separate, or be a decimal one: read as {}, this is right"
+    for answered, _ in listed(trial.prepared, text):
+        yield answered.reading, False, why
     for other in mixed_numbers(trial.answered.reading):
         yield other, True, ("a number stands before a fraction: read as a sum, {}, this is right,"
                             " as a product it is not")

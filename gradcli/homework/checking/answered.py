@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from gradcli.base.errors import GradcliError, error
 from gradcli.base.lazy import np
 from gradcli.formulas.nodes import Formula
@@ -131,13 +133,30 @@ def arranged(tree: Tree, labels: Sequence[str], reference: Reference) -> Tree:
     items = [tree] if isinstance(tree, int) else tree       # f_x = f_y = 1
     if len(items) != len(labels):
         return tree
-    found = _by_variables(labels, items, reference)
     wrt = reference.wrt
+    if reference.form == "several" and len(reference.shape) == 2:
+        return _by_functions(labels, items, reference) or tree
+    found = _by_variables(labels, items, reference)
     if found is None:
         return tree
     if reference.axes == 1:
         return [found[x,] for x in wrt]
     return [[found.get((x, y), found.get((y, x), 0)) for y in wrt] for x in wrt]
+
+
+def _by_functions(labels: Sequence[str], items: Sequence[Tree], reference: Reference) -> Tree:
+    """Return the rows of a Jacobian by their labels, u_x, u_y, v_x, v_y; empty where these do not
+    name each derivative of each function, or not the functions in the order of their names.
+    """
+    said = [claim(label, reference.names) for label in labels]
+    found = {(one.of, one.by): item for one, item in zip(said, items, strict=True)
+             if one is not None}
+    functions = list(dict.fromkeys([of for of, _ in found]))
+    wanted = [[(of, (name,)) for name in reference.wrt] for of in functions]
+    if len(found) != len(labels) or functions != sorted(functions) or any(
+            key not in found for row in wanted for key in row):
+        return []
+    return [[found[key] for key in row] for row in wanted]
 
 
 def _by_variables(labels: Sequence[str], items: Sequence[Tree], reference: Reference
@@ -150,7 +169,8 @@ def _by_variables(labels: Sequence[str], items: Sequence[Tree], reference: Refer
     for label, item in zip(labels, items, strict=True):
         for one in label.replace(":", "=").split("="):      # f_xy = f_yx
             said = claim(one, reference.names)
-            by = said and (said.by or (said.of,))       # x = 2x, y = 3 is for a person
+            by = _numbered(one, reference) or (     # x = 2x, y = 3 is for a person
+                said and (said.by or (said.of,)))
             if not by or len(by) != order or by in found:
                 return None
             found[by] = item
@@ -159,6 +179,15 @@ def _by_variables(labels: Sequence[str], items: Sequence[Tree], reference: Refer
     if set(found) <= set(wanted) and all(w in found or w[::-1] in found for w in wanted):
         return found
     return None
+
+
+def _numbered(label: str, reference: Reference) -> tuple[str, ...]:
+    """Return the variables that an index numbers, f_12, f_{12}; empty without numbers."""
+    found = re.fullmatch(r"[A-Za-z]_(?:\{([1-9]+)\}|([1-9]+))", label)
+    numbers = [int(n) for n in (found[1] or found[2])] if found else []
+    if not numbers or max(numbers) > len(reference.wrt) or label in reference.names.written:
+        return ()
+    return tuple([reference.wrt[n - 1] for n in numbers])
 
 
 def misnamed(reading: Reading, prepared: PreparedProblem) -> str:
@@ -181,8 +210,6 @@ def another(said: Claim, prepared: PreparedProblem) -> str:
 
 def is_only_a_name(side: str, reference: Reference) -> bool:
     """Return whether a left side is a name, and not one times something: dy/dx y, y'(2y), f^2."""
-    import re
-
     # Those of a fraction in LaTeX: ((π)/(6)).
     side = re.sub(r"(?<=[(/])\((\w+)\)", r"\1", "".join(side.split()))
     said = claim(side, reference.names)

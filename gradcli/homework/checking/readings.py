@@ -8,6 +8,7 @@ from time import thread_time
 from gradcli.base.errors import GradcliError, error
 from gradcli.homework.checking.answered import Answered, Trial
 from gradcli.homework.checking.built import CONSTANTS
+from gradcli.homework.checking.grids import has_two_numbers, layouts
 from gradcli.homework.checking.judge import is_right
 from gradcli.homework.checking.prepared import PreparedProblem, names
 from gradcli.lang.paper.answer import read, understood
@@ -130,19 +131,23 @@ def _numbers(prepared: PreparedProblem, text: str) -> Iterator[tuple[str, Proble
         yield without, comma, in_threes
 
 
-def listed(prepared: PreparedProblem, text: str) -> list[Answered]:
+def listed(prepared: PreparedProblem, text: str) -> list[tuple[Answered, bool]]:
     """Return the readings of the right shape that a text has where some commas between digits
-    separate components: (1,2) is a vector or 1.2; and where blanks do: [a b; c d].
+    separate components: (1,2) is a vector or 1.2; where blanks do: [a b; c d]; and where lines and
+    other signs do (`grids`). With each, whether the text says this shape.
     """
-    found = []
-    for other in _with_other_separators(prepared, text):
+    reference = prepared.reference
+    found: dict[str, tuple[Answered, bool]] = {}
+    sure = not has_two_numbers(text)
+    texts = [(other, sure) for other in _with_other_separators(prepared, text)]
+    for other, sure in [*texts, *layouts(text, reference.shape, reference.names)]:
         try:
-            answered = Answered(read_answer(prepared, other), prepared.reference, prepared.problem)
+            answered = Answered(read_answer(prepared, other), reference, prepared.problem)
         except GradcliError:
             continue
         if answered.fits:
-            found.append(answered)
-    return found
+            found.setdefault(answered.reading.read_as, (answered, sure))
+    return list(found.values())
 
 
 def _with_other_separators(prepared: PreparedProblem, text: str) -> Iterator[str]:
