@@ -61,6 +61,13 @@ def test_a_dot_may_stand_between_thousands(answer: str, verdict: str) -> None:
     assert asked("x^3", answer, kind="value", wrt="x", at={"x": 20})["verdict"] == verdict
 
 
+@pytest.mark.parametrize(("answer", "verdict"), [
+    ("1,8*4.1", "correct"), ("7,38", "correct"), ("1,8*4.2", "unreadable"),
+    ("(1,8)*(4,1)", "unreadable"), ("1,8·4,1", "unreadable"), ("(1,8)(4,1)", "unreadable")])
+def test_several_commas_may_separate_where_a_sheet_does_not_say(answer: str, verdict: str) -> None:
+    assert check("7.38x", answer, kind="value", wrt="x", at={"x": 1})["verdict"] == verdict
+
+
 def test_rounded_numbers_as_latex_sets_them() -> None:
     for answer, verdict in (("0{,}667", "correct"), ("0{,}67", "wrong"), ("0{,}668", "wrong")):
         assert asked("x^2/3", answer, kind="value", wrt="x", at={"x": 1})["verdict"] == verdict

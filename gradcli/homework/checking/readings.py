@@ -126,7 +126,7 @@ def _numbers(prepared: PreparedProblem, text: str) -> Iterator[tuple[str, Proble
     in_threes = "," not in without
     if in_threes:
         without = text
-    if "," in without:
+    if without.rpartition("=")[2].count(",") == 1:      # several may separate: (1,8)*(4,1)
         comma = ProblemNames(known.variables, known.log, True, known.vector, fixed=known.fixed)
         yield without, comma, in_threes
 

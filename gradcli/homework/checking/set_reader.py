@@ -64,6 +64,9 @@ PHRASES = (
     (re.compile(r"\(\s*([^\W\d_]+)\s*[,:;]\s*(y\s*=\s*[^(),;=]+)\)"), r", \2 (\1)"),
     (re.compile(r"(?<=[\d)])\s*\(\s*(y\s*=\s*[^(),;=]+)\)"), r", \1"),
     (re.compile(r"\b(?:global|absolut)\w*\s+(max|min)[^\W\d_]*", re.IGNORECASE), r"global\1"),
+    (re.compile(r"(?<![^,;{])\s*(?:zero|null)\s*(?=[,;}]|and\b|or\b|und\b|oder\b)|"
+                r"(?:(?<=[,;])|\b(?P<and>and|or|und|oder)\b)\s*(?:zero|null)\s*(?=$|[,;}.])",
+                re.IGNORECASE), r" \g<and> 0 "),
     (re.compile(r"(?:\w\s*=\s*)?(?:∅|(?<![\w}])\{\s*\})"), " none "),
     (re.compile(r"(\([^()]*[,;][^()]*\))\s*(?=\()"), r"\1, "),          # (0, 0) (1, 1)
     (re.compile(r"(=\s*[^\s,;=]+)[ \t]+(?=[a-z]_?\{?\d*\}?\s*=)"), r"\1, "),         # x = 1 x = -1
@@ -245,8 +248,9 @@ class Scanner:
         elif holds(piece, reference) or (
                 axis == len(reference.wrt) and "(" in written[0] and is_true(written, reference)):
             return      # f''(1) = 6 > 0; f(x) = 0, if that is asked for
-        elif named and len(sides) == 1 and named[1] in "fgh" and named[3] in (None, *reference.wrt):
-            return      # f'(x) changes its sign
+        elif named and len(sides) == 1 and named[1] in "fgh" and not named[2] and named[3] in (
+                None, *reference.wrt):
+            return      # f(x) has a maximum; one of f'(x) is another
         elif named and len(sides) > 1 and _has_value(named, reference):
             yield _stated(named[3], sides[1:], reference)
         elif len(sides) == 1 or _are_numbers(sides):
