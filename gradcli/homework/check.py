@@ -253,12 +253,13 @@ def _tried(prepared: PreparedProblem, text: str, result: dict[str, Any], deadlin
         answered = Answered(reading, prepared.reference, prepared.problem)
     except GradcliError:
         fitting = listed(prepared, text) if prepared.reference.shape else []
-        if not any(sure for _, sure in fitting):
+        if [sure for _, sure in fitting].count(True) != 1:
             raise
     else:
         fitting = [] if answered.fits and not answered.unknown else listed(prepared, text)
-    if len(fitting) == 1 and fitting[0][1]:
-        answered = fitting[0][0]
+    told = [one for one, sure in fitting if sure]
+    if len(told) == 1:
+        answered, = told
         result["read_as"] = answered.reading.read_as
     assert answered is not None
     return Trial(prepared, answered, deadline)

@@ -58,7 +58,9 @@ def layouts(text: str, shape: tuple[int, ...], names: ProblemNames) -> Iterator[
     else:
         found = _matrices(body, shape[0], shape[1], names)
     for one, sure in islice(found, MOST):
-        yield f"{left}{factor}[{one}]", sure
+        # |a, b| is a length, |a b⏎c d| a determinant.
+        yield f"{left}{factor}[{one}]", sure and not (body[:1] == body[-1:] == "|" and (
+            "\n" not in body or _bars(body)))
 
 
 def has_parts(text: str) -> bool:
@@ -108,10 +110,9 @@ def _matrices(body: str, height: int, width: int, names: ProblemNames
               ) -> Iterator[tuple[str, bool]]:
     rows, told = _rows(body, height)
     if len(rows) == height:
-        drawn = _bare(body) == body or not _bars(body)
         for some in product(*[_cells(row, width, names) for row in rows]):
             sure = all(sure for _, sure in some)
-            yield "; ".join([", ".join(cells) for cells, _ in some]), told and drawn and sure
+            yield "; ".join([", ".join(cells) for cells, _ in some]), told and sure
         return
     flat = rows if len(rows) == height * width else next(
         (cells for cells, _ in _cells(body, height * width, names)), [])

@@ -18,7 +18,7 @@ from gradcli.lang.syntax.code import LIST
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from typing import Any
 
     from gradcli.lang.paper.answer import Reading
@@ -137,16 +137,26 @@ def listed(prepared: PreparedProblem, text: str) -> list[tuple[Answered, bool]]:
     other signs do (`grids`). With each, whether the text says this shape.
     """
     reference = prepared.reference
+
+    def fitting(texts: Iterable[tuple[str, bool]]) -> Iterator[tuple[Answered, bool]]:
+        for other, sure in texts:
+            try:
+                answered = Answered(read_answer(prepared, other), reference, prepared.problem)
+            except GradcliError:
+                continue
+            if answered.fits:
+                yield answered, sure
+
+    separated = list(fitting((other, not has_two_numbers(text))
+                             for other in _with_other_separators(prepared, text)))
+    decimal = prepared.problem.decimal_comma and re.search(r"\d,\d", text) is not None
     found: dict[str, tuple[Answered, bool]] = {}
-    sure = not has_two_numbers(text)
-    texts = [(other, sure) for other in _with_other_separators(prepared, text)]
-    for other, sure in [*texts, *layouts(text, reference.shape, reference.names)]:
-        try:
-            answered = Answered(read_answer(prepared, other), reference, prepared.problem)
-        except GradcliError:
-            continue
-        if answered.fits:
-            found.setdefault(answered.reading.read_as, (answered, sure))
+    for answered, sure in [
+            *[(one, sure and len(separated) == 1) for one, sure in separated],
+            *[(one, sure and not decimal) for one, sure in fitting(
+                layouts(text, reference.shape, reference.names))]]:
+        shown = answered.reading.read_as
+        found[shown] = answered, sure or (shown in found and found[shown][1])
     return list(found.values())
 
 
