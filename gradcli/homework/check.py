@@ -6,6 +6,7 @@ and evaluates it on a pool of points. `check` reads an answer, evaluates it ther
 
 from __future__ import annotations
 
+import re
 from time import perf_counter, thread_time
 
 from gradcli.base.errors import GradcliError, error
@@ -46,6 +47,9 @@ MAX_LINES = 10
 ACCEPTED = "right: one of the answers that the sheet accepts"
 NOTHING = frozenset(("n/a", "na", "blank", "skip", "skipped"))
 """What stands for no answer, besides a dash."""
+
+DATE = re.compile(r"\s*(?:\d{4}-\d{1,2}-\d{1,2}(?:[T ][\d:.]*Z?)?|\d{1,2}([/.-])\d{1,2}\1\d{4})\s*")
+"""What spreadsheets make of 16/5 and 1/2."""
 
 
 def prepare(problem: Problem, seed: object = 0) -> PreparedProblem:
@@ -282,6 +286,8 @@ def _unsure(trial: Trial, named: str, text: str, result: dict[str, Any]) -> str:
         return unsure or step
     if prepared.single and ("..." in text or "…" in text):
         return "digits that end in dots may be cut off, or rounded"
+    if DATE.fullmatch(text):
+        return "a spreadsheet may have made a date of what was typed"
     if not prepared.single and not prepared.reference.kind.plain and is_rounded(trial):
         return "right, but for rounding"
     return doubt(trial, result) if (

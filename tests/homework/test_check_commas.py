@@ -68,6 +68,14 @@ def test_several_commas_may_separate_where_a_sheet_does_not_say(answer: str, ver
     assert check("7.38x", answer, kind="value", wrt="x", at={"x": 1})["verdict"] == verdict
 
 
+@pytest.mark.parametrize(("answer", "verdict"), [
+    ("2026-05-16", "undecided"), ("2026-05-16 00:00:00", "unreadable"), ("16/5/2026", "undecided"),
+    ("16-5-2026", "undecided"), ("2026 - 05 - 16", "wrong"), ("16/5", "correct"), ("5/16", "wrong"),
+    ("2026-5", "wrong"), ("16/5/2", "wrong")])
+def test_what_a_spreadsheet_makes_a_date_is_for_a_person(answer: str, verdict: str) -> None:
+    assert check("16x/5", answer, kind="value", wrt="x", at={"x": 1})["verdict"] == verdict
+
+
 def test_rounded_numbers_as_latex_sets_them() -> None:
     for answer, verdict in (("0{,}667", "correct"), ("0{,}67", "wrong"), ("0{,}668", "wrong")):
         assert asked("x^2/3", answer, kind="value", wrt="x", at={"x": 1})["verdict"] == verdict
