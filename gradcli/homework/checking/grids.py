@@ -35,7 +35,9 @@ CELLS = re.compile("&"), re.compile(r"\t+"), re.compile(r"\|"), re.compile(","),
 DIGITS = re.compile(r"(?<!\d),|,(?!\d)")
 """A comma that is not a decimal one."""
 GAP = re.compile(r"(?<=[^\s+*/^·=−-])\s+(?=[^\s+*/^·=])")
-TWO_NUMBERS = re.compile(r"\d\s+\d")
+GROUPED = re.compile(r"\d\s+\d{3}(?!\d)|\d\s+\d+\s*/\s*\d")
+"""Digits that may be one number in a column, too: 1 000, 1 1/2."""
+TWO_NUMBERS = re.compile(r"(?<![\^\d.])\d+\s+\d")
 UNIT = r"(.+?)[\s*·]*{}"
 PARTS = re.compile(r"[\n\t&]|\\\\|[^\s,;+*/^·=−-] {2,}[^\s,;+*/^·=−-]|[⎡⎛]")
 """Signs that split a text into parts."""
@@ -57,9 +59,10 @@ def layouts(text: str, shape: tuple[int, ...], names: ProblemNames) -> Iterator[
         found = _vectors(body, max(shape), names)
     else:
         found = _matrices(body, shape[0], shape[1], names)
+    apart = "\n" in body or not has_two_numbers(body)       # lines show where columns are
     for one, sure in islice(found, MOST):
         # |a, b| is a length, |a b⏎c d| a determinant.
-        yield f"{left}{factor}[{one}]", sure and not (body[:1] == body[-1:] == "|" and (
+        yield f"{left}{factor}[{one}]", sure and apart and not (body[:1] == body[-1:] == "|" and (
             "\n" not in body or _bars(body)))
 
 
@@ -69,7 +72,7 @@ def has_parts(text: str) -> bool:
 
 
 def has_two_numbers(text: str) -> bool:
-    """Return whether digits stand side by side, which may be one number: 1 000, 1 1/2."""
+    """Return whether digits stand side by side, which may be one number."""
     return TWO_NUMBERS.search(text) is not None
 
 
@@ -170,7 +173,7 @@ def _cells(row: str, count: int, names: ProblemNames) -> list[Cells]:
     gaps = [found.span() for found in GAP.finditer(row)
             if not _depth(row, found.start()) and not _takes(row[:found.start()])]
     some = islice(combinations(gaps, count - 1), MOST)
-    sure = len(gaps) == count - 1 and not has_two_numbers(row)
+    sure = len(gaps) == count - 1 and GROUPED.search(row) is None
     return [(_cut(row, spans), sure) for spans in some]
 
 
