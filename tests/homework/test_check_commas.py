@@ -62,7 +62,8 @@ def test_a_dot_may_stand_between_thousands(answer: str, verdict: str) -> None:
 
 
 @pytest.mark.parametrize(("answer", "verdict"), [
-    ("1,8*4.1", "correct"), ("7,38", "correct"), ("1,8*4.2", "unreadable"),
+    ("1,8*4.1", "correct"), ("1,8e^0,0*4.1", "correct"), ("7,38", "correct"),
+    ("1,8*4.2", "unreadable"),
     ("(1,8)*(4,1)", "unreadable"), ("1,8·4,1", "unreadable"), ("(1,8)(4,1)", "unreadable")])
 def test_several_commas_may_separate_where_a_sheet_does_not_say(answer: str, verdict: str) -> None:
     assert check("7.38x", answer, kind="value", wrt="x", at={"x": 1})["verdict"] == verdict

@@ -126,7 +126,9 @@ def _numbers(prepared: PreparedProblem, text: str) -> Iterator[tuple[str, Proble
     in_threes = "," not in without
     if in_threes:
         without = text
-    if without.rpartition("=")[2].count(",") == 1:      # several may separate: (1,8)*(4,1)
+    last = without.rpartition("=")[2]
+    # Of numbers alone, several commas may separate: (1,8)*(4,1).
+    if "," in without and (last.count(",") < 2 or any(map(str.isalpha, last))):
         comma = ProblemNames(known.variables, known.log, True, known.vector, fixed=known.fixed)
         yield without, comma, in_threes
 
