@@ -38,7 +38,7 @@ LISTED = re.compile(r"\s*[A-Za-z]\s*=[^=]*[,;][^=]*")
 """Several values of one letter: x = 1, 2."""
 WRITTEN = (
     (re.compile(r"\\(?:text|textrm|mathrm|mbox)\s*\{([^{}]*)\}"), r" \1 "),
-    (re.compile(r"\\(?:quad|qquad|left|right|displaystyle)(?![A-Za-z])|\\[,;:! ]"), " "),
+    (re.compile(r"\\(?:quad|qquad|left|right|displaystyle)(?![A-Za-z])|(?<!\\)\\[,;:! ]"), " "),
     (re.compile(r"\^\s*\{\s*(?:\\prime\s*)+\}|\^\s*\\prime|[’′]"), "'"),
     (re.compile(r"[✓✔✅☑]\ufe0f?|[∴∵]|\\(?:therefore|because|checkmark)(?![A-Za-z])"), " "),
     (re.compile(r"\(\s*((?:at|when|for|where|with|if)?\s*[A-Za-z]\s*=[^()=]*)\)\s*$"), r", \1"))
