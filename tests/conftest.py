@@ -230,6 +230,21 @@ def gradcli(home: dict[str, str | None]) -> Callable[..., Ran]:
 
 
 @pytest.fixture
+def fresh_trace() -> Iterator[None]:
+    """What tests before did is of no use to a question why, and takes time to look through."""
+    from gradcli.engine.record import provenance
+    from gradcli.engine.record import record as records
+
+    record = records.current()
+    before, record.trace = record.trace, provenance.PythonEvents()
+    others = list(provenance.traces)
+    provenance.traces.clear()
+    yield
+    record.trace = before
+    provenance.traces.extend(others)
+
+
+@pytest.fixture
 def prunings(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Records of loops are pruned from a thousand entries on, in place of a hundred thousand; the
     entries that each pruning left, in order. test_memory.py has loops of the real length.

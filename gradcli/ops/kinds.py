@@ -35,6 +35,7 @@ from gradcli.base.lazy import np, quiet
 from gradcli.ops.rows import LazyRows
 from gradcli.ops.values import (
     SCALAR_TYPES,
+    alike,
     broadcast_shape,
     check_bytes,
     dtype_of,
@@ -275,8 +276,7 @@ class Op:
                 return self.on_scalars(values)
             if self.arrays is not None and alike(values):
                 with np.errstate(all="ignore"):
-                    found = self.arrays(*values)
-                return found if getattr(found, "ndim", 0) else plain(found)
+                    return plain(self.arrays(*values))
             self._check_broadcast(values)
             try:
                 with np.errstate(all="ignore"):
@@ -386,26 +386,6 @@ class Op:
 
     def __repr__(self) -> str:
         return f"<operation {self.name}>"
-
-
-def alike(values: Sequence[Any]) -> bool:
-    """Return whether values are arrays of one floating point type and one shape, or of float64
-    with numbers among them: nothing about them has to be looked at again.
-    """
-    first: Any = None
-    numbers = False
-    for v in values:
-        if type(v) is float:
-            numbers = True
-        elif type(v).__name__ != "ndarray":
-            return False
-        elif first is None:
-            if v.dtype.char not in "df":
-                return False
-            first = v
-        elif v.dtype is not first.dtype or v.shape != first.shape:
-            return False
-    return first is not None and not (numbers and first.dtype.char == "f")
 
 
 def _by_element(op: Op, values: Sequence[Any]) -> Any:

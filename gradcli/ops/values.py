@@ -104,6 +104,26 @@ def dtype_of(value: Any) -> str:
     return name
 
 
+def alike(values: Sequence[Any]) -> bool:
+    """Return whether values are arrays of one floating point type and one shape, or of float64
+    with numbers among them: nothing about them has to be looked at again.
+    """
+    first: Any = None
+    numbers = False
+    for v in values:
+        if type(v) is float:
+            numbers = True
+        elif type(v).__name__ != "ndarray":
+            return False
+        elif first is None:
+            if v.dtype.char not in "df":
+                return False
+            first = v
+        elif v.dtype is not first.dtype or v.shape != first.shape:
+            return False
+    return first is not None and not (numbers and first.dtype.char == "f")
+
+
 def is_array(value: Any) -> bool:
     """Return whether a value is a NumPy array or scalar, rather than a number or a tensor."""
     return hasattr(value, "__array_interface__")

@@ -5,15 +5,12 @@ the same function, in the number of rounds, in an array of NumPy's.
 from __future__ import annotations
 
 import linecache
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
 
 from gradcli import GradientTape, Variable, constant, custom_gradient, ops
-from gradcli.engine.record import provenance
-from gradcli.engine.record import record as records
 
 # Name: a program that asks tape.why(y, x); (code, line) of each cause in order; the first fix, or
 # words in it; lines named besides.
@@ -235,15 +232,7 @@ with GradientTape() as tape:
 }
 
 
-@pytest.fixture(autouse=True)
-def _fresh() -> Iterator[None]:
-    record = records.current()
-    before, record.trace = record.trace, provenance.PythonEvents()
-    others = list(provenance.traces)
-    provenance.traces.clear()
-    yield
-    record.trace = before
-    provenance.traces.extend(others)
+pytestmark = pytest.mark.usefixtures("fresh_trace")
 
 
 def run(text: str, name: str) -> dict[str, Any]:

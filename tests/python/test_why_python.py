@@ -6,7 +6,6 @@ import gc
 import json
 import linecache
 import weakref
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -31,16 +30,7 @@ EXCEPTIONS = {
 }
 
 
-@pytest.fixture(autouse=True)
-def _fresh() -> Iterator[None]:
-    """What tests before did is of no use here, and takes time to look through."""
-    record = records.current()
-    before, record.trace = record.trace, provenance.PythonEvents()
-    others = list(provenance.traces)
-    provenance.traces.clear()
-    yield
-    record.trace = before
-    provenance.traces.extend(others)
+pytestmark = pytest.mark.usefixtures("fresh_trace")
 
 
 # --- the oracle -------------------------------------------------------------------------------

@@ -17,9 +17,9 @@ from gradcli.engine.record import record as records
 from gradcli.engine.record.provenance import caller, result_kind, spots
 from gradcli.engine.record.record import fresh_id
 from gradcli.engine.record.saved import saved
-from gradcli.ops.kinds import INT64, Op, alike
+from gradcli.ops.kinds import INT64, Op
 from gradcli.ops.table import shapes
-from gradcli.ops.values import FLOAT_DTYPES, SCALAR_TYPES, dtype_of, plain, shape_of
+from gradcli.ops.values import FLOAT_DTYPES, SCALAR_TYPES, alike, dtype_of, plain, shape_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gradcli.tf as tf
+from gradcli.tf.keras.identifiers import identified
 from gradcli.tf.tensor import Tensor
 
 TYPE_CHECKING = False
@@ -152,10 +153,5 @@ BY_NAME.update(swish=silu, hard_swish=hard_silu)
 
 def get(identifier: Any) -> Callable[..., Any]:
     """Return the activation of a name or function; `linear` for None."""
-    if identifier is None:
-        return linear
-    if callable(identifier):
-        return identifier   # type: ignore[no-any-return]
-    if identifier not in BY_NAME:
-        raise ValueError(f"Could not interpret activation function identifier: {identifier}")
-    return BY_NAME[identifier]
+    found: Callable[..., Any] = identified(identifier or "linear", BY_NAME, "activation function")
+    return found

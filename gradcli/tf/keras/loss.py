@@ -7,6 +7,7 @@ import math
 
 import gradcli.tf as tf
 from gradcli.tf.keras.activation import logits_of
+from gradcli.tf.keras.identifiers import identified
 from gradcli.tf.keras.variables import auto_name, snake_case
 
 TYPE_CHECKING = False
@@ -313,17 +314,7 @@ globals().update(ALIASES)
 
 def get(identifier: Any) -> Any:
     """Return the loss of a name, function, class or loss."""
-    if identifier is None or isinstance(identifier, Loss):
-        return identifier
-    if isinstance(identifier, type):
-        return identifier()
-    if callable(identifier):
-        return identifier
-    if identifier in CLASSES:
-        return CLASSES[identifier]()
-    if identifier in FUNCTIONS:
-        return FUNCTIONS[identifier]
-    raise ValueError(f"Could not interpret loss identifier: {identifier}")
+    return identified(identifier, {**FUNCTIONS, **CLASSES}, "loss")
 
 
 def as_loss(identifier: Any) -> Loss:

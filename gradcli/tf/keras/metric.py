@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 
 import gradcli.tf as tf
+from gradcli.tf.keras.identifiers import identified
 from gradcli.tf.keras.initializer import get as initializer_of
 from gradcli.tf.keras.loss import FUNCTIONS as LOSSES
 from gradcli.tf.keras.loss import ROWS, log_cosh, one_rank, paired
@@ -264,17 +265,7 @@ globals().update({name: f for name, f in FUNCTIONS.items() if name not in global
 
 def get(identifier: Any) -> Any:
     """Return the metric of a name, function, class or metric."""
-    if identifier is None or isinstance(identifier, Metric):
-        return identifier
-    if isinstance(identifier, type):
-        return identifier()
-    if callable(identifier):
-        return identifier
-    if identifier in CLASSES:
-        return CLASSES[identifier]()
-    if identifier in FUNCTIONS:
-        return FUNCTIONS[identifier]
-    raise ValueError(f"Could not interpret metric identifier: {identifier}")
+    return identified(identifier, {**FUNCTIONS, **CLASSES}, "metric")
 
 
 def as_metric(identifier: Any, y_true: Any, y_pred: Any) -> Metric:

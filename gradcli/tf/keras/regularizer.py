@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gradcli.tf as tf
+from gradcli.tf.keras.identifiers import identified
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -61,11 +62,8 @@ BY_NAME = {"l1": L1, "L1": L1, "l2": L2, "L2": L2, "l1_l2": L1L2, "L1L2": L1L2}
 
 def get(identifier: Any) -> Callable[..., Any] | None:
     """Return the regularizer of a name, function or regularizer."""
-    if identifier is None or callable(identifier):
-        return identifier   # type: ignore[no-any-return]
-    if identifier not in BY_NAME:
-        raise ValueError(f"Could not interpret regularizer identifier: {identifier}")
-    return BY_NAME[identifier]()
+    made: Callable[..., Any] | None = identified(identifier, BY_NAME, "regularizer")
+    return made
 
 
 l1, l2, l1_l2 = L1, L2, L1L2
