@@ -290,8 +290,7 @@ def _unsure(trial: Trial, named: str, text: str, result: dict[str, Any]) -> str:
         return "a spreadsheet may have made a date of what was typed"
     if not prepared.single and not prepared.reference.kind.plain and is_rounded(trial):
         return "right, but for rounding"
-    return doubt(trial, result) if (
-        reading.conditions or trial.answered.unknown or "10" in text or "!" in text) else ""
+    return doubt(trial, result)
 
 
 def _is_right_otherwise(trial: Trial, text: str, result: dict[str, Any]) -> bool:

@@ -216,6 +216,8 @@ def _times_ten(text: str) -> str:
     return re.sub(r"(?<=\d)( *)[xX](?= *10 *(?:\^|\*\*|[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]))", r"\1*", text)
 
 
+POWER_OF_TEN = re.compile(r"(?<=[\d.])[ \t]*[eE][ \t]*([-−+]?)[ \t]*(?=\d)")
+"""What stands between the numbers of 4 E-1."""
 SEVERAL = 4
 """So many answers are taken for alternatives at most."""
 
@@ -242,7 +244,8 @@ def doubt(trial: Trial, result: dict[str, Any]) -> str:
     if reading.conditions and result["points"]["agree"]:
         return (f"right at some points, and `{reading.conditions[0]}` stands beside it, which was"
                 " not looked at")
-    meant = [("its x is a sign of a product, as in 3 x 10^2", _times_ten(reading.text))]
+    meant = [("its x is a sign of a product, as in 3 x 10^2", _times_ten(reading.text)),
+             ("its E stands for a power of ten", POWER_OF_TEN.sub(r"e\1", reading.text))]
     if reading.text.rstrip(" .").endswith("!"):
         meant.append(("its ! is no factorial", reading.text.rstrip(" .!")))
     if INTEGRATION_CONSTANT in trial.answered.unknown:

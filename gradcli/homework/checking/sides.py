@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from gradcli.homework.checking.answered import Trial
     from gradcli.homework.checking.built import Solved
 
+NOTHING_BETWEEN = re.compile(r"=[ \t]+=")
+"""No == of programs, and no = that is said again where a line begins."""
+
 
 def unsure_left(trial: Trial, right: bool) -> str:
     """Return why the meaning of a left side is unknown, or "": an equation with other letters,
@@ -31,6 +34,8 @@ def unsure_left(trial: Trial, right: bool) -> str:
     prepared, reading = trial.prepared, trial.answered.reading
     reference = prepared.reference
     known = {*reference.variables, *CONSTANTS}
+    if NOTHING_BETWEEN.search(reading.text):
+        return "nothing stands between two equals signs"
     if reference.kind.line:
         return _unsure_line(trial, right)
     named = {reading.code[0][1]} if len(reading.code) == 1 else set()     # 6x - 5 = y

@@ -13,6 +13,7 @@ from gradcli.base.errors import GradcliError
 from gradcli.homework.checking.built import CONSTANTS
 from gradcli.homework.checking.facts import Facts, sides_of
 from gradcli.homework.checking.outcome import RIGHT, leave
+from gradcli.homework.checking.problem import differentiated
 from gradcli.homework.checking.readings import read_answer
 from gradcli.lang.paper.answer import MAX_LENGTH, SEVERAL_SIDES
 from gradcli.lang.paper.left import claim, is_label
@@ -34,6 +35,8 @@ JOINED = re.compile(
 MAY_JOIN = re.compile(r"[,;:>⇒⟹⟶→\n\\]|[(\s][A-Za-z]{2,}\s|\(\s*[A-Za-z]\s*=")
 STEP = re.compile(r"[·⋅∙•∇'’]|\\cdot|\\nabla|/\s*\(?\s*d[a-z]")
 """What stands in sides that are no formulas alone: a product of vectors, a quotient of slopes."""
+VALUE = re.compile(r"(?<![\w'’′])[A-Za-z]\s*(?:\\left)?\(\s*[-−+]?[\d.√π\\(][^=]*=")
+"""A function's value that may be named, f(2) =."""
 LISTED = re.compile(r"\s*[A-Za-z]\s*=[^=]*[,;][^=]*")
 """Several values of one letter: x = 1, 2."""
 WRITTEN = (
@@ -61,6 +64,35 @@ def settle(prepared: PreparedProblem, answer: str, whole: dict[str, Any],
     """
     if whole["verdict"] == "blank" or len(answer) > MAX_LENGTH:
         return whole
+    found = _settle(prepared, answer, whole, judged)
+    if found["verdict"] in RIGHT and VALUE.search(answer):
+        false = _false_value(prepared, answer)
+        if false:
+            return _left(found, f"`{false}` is not so")
+    return found
+
+
+def _false_value(prepared: PreparedProblem, answer: str) -> str:
+    """Return the statement that gives the function another value than it has, f(2) = 12 where f'(2)
+    is 12; "" without one.
+    """
+    names = prepared.reference.names
+    if prepared.reference.kind.component is not differentiated:
+        return ""       # f(2.1) = 9.26 is an estimate
+    facts = prepared.kept("facts", lambda: Facts(prepared)).about()
+    for piece in statements(answer, prepared):
+        sides = sides_of(piece)
+        for k, side in enumerate(sides[:-1]):
+            said = claim(side, names)
+            if said is not None and said.order is None and said.at and not said.operator and \
+                    facts.are_equal([side, sides[k + 1]]) is False:
+                return f"{side} = {sides[k + 1]}"
+    return ""
+
+
+def _settle(prepared: PreparedProblem, answer: str, whole: dict[str, Any],
+            judged: Callable[[str], dict[str, Any]]) -> dict[str, Any]:
+    """Return what `settle` does, whatever values the function is given."""
     if whole["verdict"] != "unreadable" and SEVERAL_SIDES not in whole["message"] and not (
             MAY_JOIN.search(answer) or (whole["verdict"] == "undecided" and STEP.search(answer))):
         return whole
