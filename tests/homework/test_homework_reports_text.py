@@ -28,7 +28,9 @@ from gradcli.homework.reports import feedback as feedback_pages
 from gradcli.homework.reports import outputs
 from gradcli.homework.reports.items import COLUMNS, Items
 from gradcli.homework.reports.outputs import Junit
+from gradcli.homework.reports.typeset import Typesetter
 from gradcli.homework.sheets import cells
+from gradcli.render import html
 from gradcli.render.numbers import visible
 
 ANY = st.one_of(st.sampled_from(HOSTILE), st.text(min_size=1, max_size=40),
@@ -66,7 +68,7 @@ def test_feedback_in_full() -> None:
 
 Student: Carl Gauß (`s2`)
 
-Score: 1.875 of 7 (2.5 less 0.625 for being late)
+Score: 1.875 of 7 (2.5 less 0.625 for being late); 2 answers wait for a person
 
 ## Problem 1a
 
@@ -86,17 +88,32 @@ Not right. 1.5 of 3.
 
 ## Problem 2
 
-Could not be read. 0 of 1.
+Could not be read by the program: a person will look at it. 0 of 1 until then.
 
 - Your answer: `1/x)`
 - Hint: one ) too many.
 
 ## Problem 3
 
-Not right. 0 of 1.
+Not right; a person will look at it. 0 of 1 until then.
 
 - Your answer: `2x^2`
 """
+
+
+@pytest.mark.parametrize("level", [VERDICT, HINT, FULL])
+def test_every_form_says_that_a_person_will_look(level: str) -> None:
+    waiting = everybody()[1]
+    pages = (feedback_pages.markdown(SHEET, waiting, level),
+             html.write([feedback_pages.page(SHEET, waiting, level, Typesetter())]),
+             feedback_pages.comment(SHEET, waiting, level))
+    for page in pages:
+        assert "could not be read by the program: a person will look at it" in page.lower()
+        assert page.count("until then") == 2
+        assert "2 answers wait for a person" in page
+    found = json.loads(outputs.results_json(SHEET, waiting, level))
+    assert found["output"].endswith("; 2 answers wait for a person")
+    assert "a person will look at it" in found["tests"][2]["output"]
 
 
 def test_feedback_says_what_its_level_allows() -> None:
@@ -327,7 +344,8 @@ def test_gradescope_has_the_fields_of_its_specification() -> None:
         " derivative of `x^2` is missing: multiply by 2x\nat x = 1.235 the value is 0.1122, and the"
         " answer gives -3", "tags": ["wrong", "missing_chain_factor"],
         "visibility": "after_published"}
-    assert found["tests"][3]["output"] == "not right\nyour answer: 2x^2"
+    assert found["tests"][3]["output"] == (
+        "not right; a person will look at it\nyour answer: 2x^2")
     assert [t["status"] for t in json.loads(outputs.results_json(SHEET, everybody()[0]))["tests"]
             ] == ["passed", "passed", "failed", "passed"]
 
@@ -351,7 +369,8 @@ def test_github_messages() -> None:
         " of `x^2` is missing: multiply by 2x\n",
         "::error file=s2/answers.txt,line=3,title=s2%2C problem 1b::not right\n",
         "::warning file=s2/answers.txt,line=3,title=s2%2C problem 2::one ) too many\n",
-        "::warning file=s2/answers.txt,line=3,title=s2%2C problem 3::not right\n",
+        "::warning file=s2/answers.txt,line=3,title=s2%2C problem 3::"
+        "not right; a person will look at it\n",
         "::notice ::3 right, 2 wrong, 3 for review\n"]
 
 

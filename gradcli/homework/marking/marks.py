@@ -71,6 +71,12 @@ class Marks:
         return self.kinds.count(kind)
 
     @property
+    def open(self) -> str:
+        """Return what a student is told of the answers that wait for a person; "" of none."""
+        count = self.count(WAITING)
+        return f"{count} answer{'s wait' if count > 1 else ' waits'} for a person" if count else ""
+
+    @property
     def percent(self) -> float | None:
         """Return the score in percent, to two decimals; None if the maximum is 0."""
         return round(100 * self.score / self.maximum, 2) if self.maximum else None
@@ -124,10 +130,10 @@ def class_marks(sheet: Sheet, students: Iterable[Student], results: Iterable[Res
 NONE, VERDICT, HINT, FULL = LEVELS = ("none", "verdict", "hint", "full")
 
 WORDS = {"correct": "right", "wrong": "not right", "domain": "right, but not wherever it should be",
-         "undecided": "to be looked at by a person", "unreadable": "could not be read",
+         "undecided": "a person will look at it",
+         "unreadable": "could not be read by the program: a person will look at it",
          "blank": "no answer"}
 COUNTS = "not right, but counts in full"
-LOOKED_AT = "to be looked at by a person"
 
 
 class Feedback:
@@ -136,13 +142,15 @@ class Feedback:
     verdict: in words.
     read_as, message, witness: "" where the level leaves them out.
     comment: of a person.
+    waits: whether a person decides yet.
     """
 
-    __slots__ = ("comment", "message", "read_as", "verdict", "witness")
+    __slots__ = ("comment", "message", "read_as", "verdict", "waits", "witness")
 
-    def __init__(self, verdict: str, comment: str = "") -> None:
+    def __init__(self, verdict: str, comment: str = "", waits: bool = False) -> None:
         self.verdict = verdict
         self.comment = comment
+        self.waits = waits
         self.read_as = self.message = self.witness = ""
 
 
@@ -151,10 +159,12 @@ def feedback(problem: Problem, result: Result | None, level: str) -> Feedback:
     if result is None:
         return Feedback(WORDS["blank"])
     given = result.override
-    found = Feedback(_verdict(problem, result), given["comment"] if given else "")
+    found = Feedback(_verdict(problem, result), given["comment"] if given else "",
+                     kind(problem, result) == WAITING)
     if problem.hidden or level not in (HINT, FULL) or result.verdict == "blank":
         return found
-    found.read_as = result.read_as or ""
+    # What was made of an answer that could not be read is no reading.
+    found.read_as = (result.read_as or "") if result.verdict != "unreadable" else ""
     if kind(problem, result) == RIGHT and result.verdict != "domain":
         return found
     # A message tells the witness too, expected value and all.
@@ -177,7 +187,7 @@ def _verdict(problem: Problem, result: Result) -> str:
     if counts == WAITING and result.verdict != "unreadable":
         # A wrong answer whose mistake is not sure is still a wrong answer.
         sure = result.verdict == "wrong" and result.doubt is None
-        return WORDS["wrong"] if sure else LOOKED_AT
+        return f"{WORDS['wrong'] if sure else ''}; {WORDS['undecided']}".removeprefix("; ")
     if result.verdict == "wrong" and result.score >= result.max > 0:    # it follows rightly
         return COUNTS
     return WORDS["blank"] if counts == BLANK else WORDS[result.verdict]

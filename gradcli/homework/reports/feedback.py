@@ -39,8 +39,15 @@ def _score(marks: Marks) -> str:
     return f"{number(marks.score)} of {number(marks.maximum)}{less if marks.late_penalty else ''}"
 
 
-def _points(problem: Problem, result: Result | None) -> str:
-    return f"{number(result.score if result else 0.0)} of {number(float(problem.points))}"
+def _waiting(marks: Marks) -> str:
+    """Return what is said behind a score that may change yet."""
+    return f"; {marks.open}" if marks.open else ""
+
+
+def _points(problem: Problem, result: Result | None, found: Feedback, unit: str = "") -> str:
+    score = number(result.score if result else 0.0)
+    until = " until then" if found.waits else ""
+    return f"{score} of {number(float(problem.points))}{unit}{until}"
 
 
 def _items(result: Result | None, found: Feedback) -> Iterator[tuple[str, str]]:
@@ -71,7 +78,7 @@ def markdown(sheet: Sheet, marks: Marks, level: str) -> str:
              f"Student: {plain(marks.student.name)} ({code(marks.student.id)})", ""]
     if marks.status == MISSING:
         lines += [ABSENT, ""]
-    lines.append(f"Score: {_score(marks)}")
+    lines.append(f"Score: {_score(marks)}{_waiting(marks)}")
     if marks.status != MISSING:
         for problem, result in zip(sheet.problems, marks.results, strict=True):
             lines += ["", *_section(problem, result, level)]
@@ -82,7 +89,7 @@ def _section(problem: Problem, result: Result | None, level: str) -> Iterator[st
     found = feedback(problem, result, level)
     yield f"## Problem {plain(problem.id)}"
     yield ""
-    yield f"{_stopped(found.verdict.capitalize())} {_points(problem, result)}."
+    yield f"{_stopped(found.verdict.capitalize())} {_points(problem, result, found)}."
     items = list(_items(result, found))
     if items:
         yield ""
@@ -103,7 +110,9 @@ def page(sheet: Sheet, marks: Marks, level: str, typeset: Typesetter) -> Page:
 def _blocks(sheet: Sheet, marks: Marks, level: str, typeset: Typesetter) -> Iterator[Any]:
     yield Title(sheet.title or sheet.id)
     yield Verdict(f"{_score(marks)} points", "")
-    yield Facts([("Student", (marks.student.name, " (", Code(marks.student.id), ")"))])
+    who: list[tuple[str, Any]] = [
+        ("Student", (marks.student.name, " (", Code(marks.student.id), ")"))]
+    yield Facts([*who, *([("Not final", _stopped(marks.open))] if marks.open else [])])
     if marks.status == MISSING:
         yield Paragraph(ABSENT)
         return
@@ -111,7 +120,7 @@ def _blocks(sheet: Sheet, marks: Marks, level: str, typeset: Typesetter) -> Iter
         found = feedback(problem, result, level)
         yield Title(f"Problem {problem.id}")
         style = GOOD if kind == RIGHT else "" if kind == WAITING else BAD
-        yield Verdict(found.verdict.capitalize(), style, f"{_points(problem, result)} points")
+        yield Verdict(found.verdict.capitalize(), style, _points(problem, result, found, " points"))
         rows: list[tuple[str, Any]] = [("Question", typeset.question(problem))]
         rows += [(name, Code(text, typeset.answer(problem, text)) if name == READ_AS else text)
                  for name, text in _items(result, found)]
@@ -122,10 +131,11 @@ def comment(sheet: Sheet, marks: Marks, level: str) -> str:
     """Return the same in HTML of the plainest kind, in one line: for a cell of a worksheet."""
     from gradcli.render.html import inline
 
-    parts = [f"{OURS}{inline([f'Score: {_score(marks)}'])}</p>"]
+    parts = [f"{OURS}{inline([f'Score: {_score(marks)}{_waiting(marks)}'])}</p>"]
     for problem, result in zip(sheet.problems, marks.results, strict=True):
         found = feedback(problem, result, level)
-        lines = [inline([f"Problem {problem.id}: {found.verdict}, {_points(problem, result)}."])]
+        lines = [inline([f"Problem {problem.id}: {found.verdict},"
+                         f" {_points(problem, result, found)}."])]
         lines += [f"{name}: {inline([text])}" for name, text in _items(result, found)]
         parts.append(f"<p>{'<br>'.join(lines)}</p>")
     return "".join(parts)

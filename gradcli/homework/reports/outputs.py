@@ -144,6 +144,7 @@ def results_json(sheet: Sheet, marks: Marks, level: str = "hint", visibility: st
     output = f"{number(marks.score)} of {number(marks.maximum)}"
     if marks.late_penalty:
         output += f" ({number(marks.raw)} less {number(marks.late_penalty)} for being late)"
+    output += f"; {marks.open}" if marks.open else ""
     return dump({
         "score": marks.score, "output": output, "output_format": "text",
         "test_output_format": "text", "test_name_format": "text", "visibility": visibility,
