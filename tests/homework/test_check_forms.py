@@ -134,7 +134,7 @@ NAMED: list[tuple[str, dict[str, Any], str, list[str], list[str]]] = [
     ("x^2", {}, "2x", [
         "f'(x)", "y'", "f'", "g'(x)", "df/dx", "dy/dx", "\\frac{dy}{dx}", "\\frac{d}{dx}[x^2]",
         "d/dx x^2", "D_x f", "∂f/∂x", "f_x", "f_x(x)", "y_x", "(x^2)'", "D(x^2)", "d(x^2 + 3)/dx",
-        "f^{(1)}(x)", "f", "y", "f(x)", "m", "D(x)", "slope", "y' = 3x = dy/dx"], [
+        "f^{(1)}(x)", "f", "y", "f(x)", "m", "D(x)", "slope"], [
         "y''", "f''(x)", "f^{(3)}(x)", "\\frac{d^2y}{dx^2}", "d²y/dx²", "f_{xx}", "dx/dy",
         "df/dt", "\\frac{dx}{dy}", "f'(3)", "f(3)", "f'(t)", "x", "x'", "(x^3)'", "d/dx(x^3)",
         "d/dx x^3", "D(x^3)", "dy/dx|_{x=3}", "y' = y''", "\\left.\\frac{dy}{dx}\\right|_{x=2}",

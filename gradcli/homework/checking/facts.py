@@ -109,11 +109,14 @@ class Facts:
             return True
         return False if False in found else None
 
-    def are_equal(self, sides: list[str]) -> bool | None:
-        """Return whether sides are equal, for any values or at the point; None if not known."""
+    def are_equal(self, sides: list[str], everywhere: bool = False) -> bool | None:
+        """Return whether sides are equal, for any values or, unless `everywhere`, at the point;
+        None if not known.
+        """
         if len(sides) < 2:
             return None
-        found = [self._equal(sides, samples, name) for name, samples in self.places.items()]
+        found = [self._equal(sides, samples, name) for name, samples in self.places.items()
+                 if name == "any" or not everywhere]
         return True if True in found else False if False in found else None
 
     def knows(self, text: str) -> bool:

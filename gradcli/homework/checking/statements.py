@@ -11,7 +11,7 @@ import re
 
 from gradcli.base.errors import GradcliError
 from gradcli.homework.checking.built import CONSTANTS
-from gradcli.homework.checking.facts import Facts, sides_of
+from gradcli.homework.checking.facts import VECTOR, Facts, sides_of
 from gradcli.homework.checking.outcome import RIGHT, leave
 from gradcli.homework.checking.problem import differentiated
 from gradcli.homework.checking.readings import read_answer
@@ -50,6 +50,7 @@ FILLING = frozenset(
 EVERYWHERE = re.compile(r"(?:D(?:_?f|_\{f\}|\(f\))?\s*=|[a-z]\s*∈)\s*(?:R|ℝ|\\mathbb\s*\{?R\}?)")
 """A domain that leaves nothing out."""
 PRIMED = re.compile(r"(?<![^\W\d_uvwfgh])([uvwfgh])'+(?:\(x\))?")
+COMPARED = re.compile(r"[^<>=]=.*[<>≠!]|[<>≠!].*=|[<>]$")
 OF_RULES = "uvwfgh"
 """The letters of rules, u'v + uv'; u is what stands inside of a function."""
 SLOPE = re.compile(r"(?:slope|steigung)\s*(?:m\s*)?=?\s*(?=[-\d(\\√])", re.IGNORECASE)
@@ -101,13 +102,17 @@ def _settle(prepared: PreparedProblem, answer: str, whole: dict[str, Any],
     found = _settled(facts, pieces, answer, whole, judged) if 0 < len(pieces) <= MOST else whole
     # Where the last of several sides was read, all that stands before it has to be understood.
     if found is whole and SEVERAL_SIDES in found["message"] and found["verdict"] != "undecided":
-        stated = [sides_of(piece) for piece in pieces if "=" in piece]
+        stated = [sides_of(piece) for piece in pieces if "=" in piece or _is_compared(piece)]
         strange = next((side for sides in stated for k, side in enumerate(sides)
                         if not _is_known(facts, side, bool(k))), "")
         if strange:
             return _left(found, f"`{strange}` was not understood")
+        other = next((piece for piece in pieces[:-1] if "=" not in piece and judged(
+            piece)["verdict"] == "wrong"), "")
+        if other:
+            return _left(found, f"`{other}` may be the answer")
         if found["verdict"] in RIGHT and prepared.problem.steps != "last" and any(
-                facts.are_equal(_steps(facts, sides)) is False for sides in stated):
+                _differ(facts, sides) for sides in stated):
             return _left(found, "the sides of this are not all equal")
         last = pieces[-1]
         if found["verdict"] in RIGHT and len(pieces) > 1 and (not facts.knows(last) or (
@@ -118,11 +123,30 @@ def _settle(prepared: PreparedProblem, answer: str, whole: dict[str, Any],
     return found
 
 
-def _steps(facts: Facts, sides: list[str]) -> list[str]:
-    """Return the sides behind the last one that is a name."""
+def _formulas(facts: Facts, sides: list[str]) -> list[str]:
+    """Return the sides that are no names."""
     names = facts.prepared.reference.names
-    return sides[max([k for k, side in enumerate(sides) if is_label(side, names)],
-                     default=-1) + 1:]
+    return [side for side in sides if side and not is_label(side, names)]
+
+
+def _differ(facts: Facts, sides: list[str]) -> bool:
+    """Return whether the sides that are no names are known to differ; where the last is a formula,
+    anywhere, not at the point alone.
+    """
+    steps = _formulas(facts, sides)
+    if len(steps) < 2:
+        return False
+    try:
+        read = read_answer(facts.prepared, steps[-1]).names
+    except GradcliError:
+        read = ()
+    everywhere = not {*read}.isdisjoint(facts.prepared.reference.variables)
+    return facts.are_equal(steps, everywhere) is False
+
+
+def _is_compared(text: str) -> bool:
+    """Return whether more than an equals sign joins the sides of a text: 6x ≠ y' = 3x^2."""
+    return COMPARED.search(VECTOR.sub("", text)) is not None
 
 
 def _is_known(facts: Facts, side: str, behind: bool) -> bool:
@@ -130,9 +154,12 @@ def _is_known(facts: Facts, side: str, behind: bool) -> bool:
     nobody knows is no name of the answer.
     """
     reference = facts.prepared.reference
+    if _is_compared(side):      # no side, but two that are not equal
+        return False
     if behind and len(side) == 1 and not facts.knows(f"{side} ="):
         return False
-    if not side or is_label(side, reference.names) or claim(side, reference.names) or any(
+    if not side or is_label(side, reference.names) or (
+            not behind and claim(side, reference.names)) or any(
             facts.values(side, samples, name) is not None
             for name, samples in facts.places.items()):
         return True
@@ -215,7 +242,7 @@ def _by_steps(facts: Facts, text: str, found: dict[str, Any],
     if len(sides) < 2 or not STEP.search(text):
         return found
     if found["verdict"] in RIGHT:
-        steps = _steps(facts, sides)
+        steps = _formulas(facts, sides)
         if len(steps) > 1 and any(map(STEP.search, steps)) and facts.are_equal(steps) is False:
             return _left(found, f"the sides of `{text}` are not all equal")
         return found
