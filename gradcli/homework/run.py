@@ -284,6 +284,7 @@ def _marked(found: Iterable[tuple[Result, str | None]],
     ran, notes: receive stale overrides, and remarks on them.
     each: called with each line.
     """
+    notes.add(overrides.remarks)
     for said in overrides.gone:
         notes.add([InputNote("override", f"problem {said.problem}: {GONE}: {_given(said)} counts"
                              " nothing; see review.csv", student=said.student)])

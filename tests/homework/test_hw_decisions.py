@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import csv
 from pathlib import Path
 
 import openpyxl
@@ -258,6 +259,62 @@ def test_equal_answers_are_one_row(of: Class) -> None:
         ("e1", "earlier answer", "1.25"), ("e2", "earlier answer", "1.25"),
         ("e2", "earlier answer", "1.25"), ("e3", "earlier answer", "0.5"),
         ("e5", "earlier answer", "1.25")]       # each of them, and the row for all of them
+
+
+def notes(of: Class, about: str) -> list[dict[str, str]]:
+    with open(of.folder / "results" / "notes.csv", newline="", encoding="utf-8") as file:
+        return [row for row in csv.DictReader(file) if row["about"] == about]
+
+
+@pytest.mark.parametrize("lost", [("digest",), ("digest", "others"), ()])
+def test_a_row_for_several_without_its_digest_says_so(lost: tuple[str, ...], of: Class) -> None:
+    for name in ("e1", "e2", "e3"):
+        of.hand_in(name, ["2x sin(", "", ""])
+    of.run()
+    decide(of, e1="1.25", di="0.5")
+    write_list(of.folder / "results", [
+        {name: text for name, text in row.items() if name not in lost}
+        for row in read_list(of.folder / "results")])
+    of.run()
+    said = notes(of, "alone")
+    if not lost:
+        assert not said
+        return
+    note, = said        # none of di, whose row was of one
+    assert note["student_id"] == "e1"
+    assert "`digest`" in note["message"]
+    assert "3 students" in note["message"]
+    assert [row["student_id"] for row in read_list(of.folder / "results")
+            if not row["override_score"]] == ["e2"]     # which waits, with e3
+
+
+@pytest.mark.parametrize(("encoding", "told"), [
+    ("gbk", True), ("cp1252", True), ("utf-8", False), ("utf-8-sig", False), ("utf-16", False)])
+def test_comments_that_may_be_garbled_are_told(encoding: str, told: bool, of: Class) -> None:
+    of.run()
+    rows = read_list(of.folder / "results")
+    rows[0]["comment"] = "très bien, déjà vu"
+    (of.folder / "results" / "review.csv").write_bytes(saved(rows, encoding, ","))
+    of.run()
+    assert [row["file"].endswith("review.csv") and "CSV UTF-8" in row["message"]
+            for row in notes(of, "encoding")] == [True] * told
+
+
+@pytest.mark.parametrize("damage", [b"", b"\0\0\0", b"x,y\n1,2\n", b"\xff\xfe\x00"])
+def test_the_help_for_a_damaged_list_of_the_run_itself_helps(damage: bytes, of: Class) -> None:
+    of.run()
+    decide(of, di="0.5")
+    of.run()
+    own = of.folder / "results" / "decisions.csv"
+    own.write_bytes(damage)
+    status, _, err = of.hw("run", "sheet.toml", "subs")
+    assert status == 3
+    said = " ".join(err.split())
+    assert "decisions.csv" in said
+    assert "delete it" in said
+    own.unlink()
+    of.run()
+    assert scores(of)["di"] == "0.5"
 
 
 def test_equal_values_are_one_row(of: Class) -> None:

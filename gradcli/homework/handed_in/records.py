@@ -52,7 +52,8 @@ class InputNote:
     "unclaimed" (what may be an answer, but to which problem?), "repeated" (an id with several
     answers), "unreadable", "encoding", "student" (the owner of a file), "joined" (a line taken for
     the rest of the answer above), "loose" (one that may as well be an answer), "left" (what stands
-    where no answers are looked for), "override" (of an earlier answer).
+    where no answers are looked for), "override" (of an earlier answer), "alone" (an override of
+    several answers that counts for one).
     """
 
     __slots__ = ("about", "file", "line", "message", "student")

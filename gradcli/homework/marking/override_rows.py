@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from contextlib import suppress
 
-from gradcli.base.errors import GradcliError, Source, read
-from gradcli.homework.handed_in.records import Unreadable, decoded_table, read_bytes
+from gradcli.base.errors import Diagnostic, GradcliError, Source, read
+from gradcli.homework.handed_in.records import InputNote, Unreadable, decoded_table, read_bytes
 from gradcli.homework.marking.overrides import DIGEST, EARLIER, Override, Overrides, form, key
 from gradcli.homework.marking.results import opened, parse
 from gradcli.homework.sheets.cells import cell as as_cell
@@ -24,7 +24,7 @@ NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d{1,3})?", re.ASCII | re.IGN
 THOUSANDS = re.compile(r",\d{3}\Z", re.ASCII)      # 1,000 where commas separate cells
 LONGEST = 40        # characters of a number
 COLUMNS = {"student_id": ("student",), "problem": (), "override_score": (), "comment": (),
-           "answer": (), "reason": (), "digest": (), "max_score": ()}
+           "answer": (), "reason": (), "digest": (), "max_score": (), "count": ()}
 NEEDED = ("student_id", "problem", "override_score")
 
 
@@ -60,7 +60,7 @@ def joined_overrides(paths: Iterable[str], sheet: Sheet, students: Sequence[str]
     found = Overrides()
     for path in (*paths, *filter(None, (last,))):
         if path is last:
-            new = read_overrides(path, sheet, students, renamed, found.named())
+            new = _own_list(path, sheet, students, renamed, found.named())
         else:
             new = read_overrides(path, sheet, students, renamed)
             found.emptied |= new.emptied
@@ -78,10 +78,25 @@ def joined_overrides(paths: Iterable[str], sheet: Sheet, students: Sequence[str]
             if same is not None:
                 _outweigh(same, one)
         found.gone += new.gone
+        found.remarks += new.remarks
         if path is last:
             merged = {id(one) for it in found.every() for one in it.later}
             found.restored = [one for one in new.every() if id(one) not in merged]
     return found
+
+
+def _own_list(path: str, sheet: Sheet, students: Sequence[str],
+              renamed: Mapping[str, str] | None, but: Collection[str]) -> Overrides:
+    """Read the list that a run keeps for itself. No advice on tables helps with that one."""
+    try:
+        return read_overrides(path, sheet, students, renamed, but)
+    except GradcliError as problem:
+        first = problem.diagnostics[0]
+        raise GradcliError(Diagnostic(
+            "E0740", f"the list of decisions that the last run kept is damaged: {first.message}",
+            span=first.span, source=first.source,
+            help="put a copy of this file back, or delete it and run again: what stands in"
+                 " review.csv counts all the same")) from None
 
 
 def _outweigh(first: Override, later: Override) -> None:
@@ -102,13 +117,16 @@ def read_overrides(path: str, sheet: Sheet, students: Iterable[str],
     (no number), E0742 (no such student), E0743 (no such problem), E0744 (less than 0 or more than
     the problem gives); besides what `source.read` raises.
     """
-    source = _table(path)
+    source, remark = _table(path)
     separator = delimiter(source.text)
     rows = (row for row in records(source, separator, "E0740")
             if not row.empty and row.cells[0].text.lower() != "sep=")
     head = next(rows, None)
     places = _places(head, source)
     reader = Reader(source, separator, places, sheet, students, renamed, but)
+    if remark is not None and remark.startswith("not UTF-8"):
+        reader.found.remarks.append(InputNote("encoding", f"{remark}: letters in comments may be"
+                                              " others now; save it as CSV UTF-8", path))
     wrong: list[GradcliError] = []
     for row in rows:
         try:
@@ -120,12 +138,15 @@ def read_overrides(path: str, sheet: Sheet, students: Iterable[str],
     return reader.found
 
 
-def _table(path: str) -> Source:
-    """Return the text of a table, in whatever form and encoding a spreadsheet has saved it."""
+def _table(path: str) -> tuple[Source, str | None]:
+    """Return the text of a table, in whatever form and encoding a spreadsheet has saved it, and a
+    remark on that.
+    """
     try:
-        return Source(decoded_table(read_bytes(path, MAX_BYTES, follow=True))[0], path)
+        text, remark = decoded_table(read_bytes(path, MAX_BYTES, follow=True))
     except Unreadable:
-        return read(path)       # which says what is wrong
+        return read(path), None     # which says what is wrong
+    return Source(text, path), remark
 
 
 class Reader:
@@ -171,7 +192,17 @@ class Reader:
                 raise self._nowhere(cells)
             this = self._override(row, cells, texts, comment, where, forms)
             this.whole = "-".join([whose, *forms]) if known else ""
+            if not digest:
+                self._alone(this, texts["count"].strip())
             self._keep(this, where, texts["reason"].strip(), cells)
+
+    def _alone(self, this: Override, count: str) -> None:
+        """Add a remark if a row was of several students, whom its digest would name."""
+        if count.isdecimal() and count != "1":
+            self.found.remarks.append(InputNote(
+                "alone", f"problem {this.problem}: without its `digest` the row, which was of"
+                f" {count} students, counts for this one alone; save the table with that column",
+                self._source.name, this.line, this.student))
 
     def _override(self, row: SourceRow, cells: Mapping[str, SourceCell], texts: Mapping[str, str],
                   comment: str, where: tuple[str | None, str] | None, forms: Sequence[str]

@@ -23,6 +23,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from gradcli.homework.handed_in.records import InputNote
     from gradcli.homework.marking.results import Result
 
 EARLIER, GONE = "earlier answer", "not in the class or the sheet"
@@ -144,6 +145,7 @@ class Overrides(dict[tuple[str, str], Override]):
     before: what counted in the run before, by student and problem.
     emptied: the marks of rows in which nothing is written.
     restored: those whose rows somebody took out.
+    remarks: what a file may have lost on its way.
     """
 
     def __init__(self) -> None:
@@ -153,6 +155,7 @@ class Overrides(dict[tuple[str, str], Override]):
         self.before: dict[tuple[str, str], Override] = {}
         self.emptied: set[str] = set()
         self.restored: list[Override] = []
+        self.remarks: list[InputNote] = []
 
     def every(self) -> Iterator[Override]:
         """Yield all that stand in the files."""

@@ -260,6 +260,7 @@ WORDS = {"skipped": "passed over", "unknown": "answer* to no problem of the shee
          "override": "override* that count nothing",
          "kept": "override* whose rows somebody took out",
          "points": "score* that a person gave of other points",
+         "alone": "override* of several that count for one",
          "joined": "line* taken for the rest of the answer above",
          "loose": "line* that may be another answer than the one above",
          "left": "line* where no answers are looked for"}
