@@ -18,7 +18,7 @@ from gradcli.homework.checking.built import build, constant, flat
 from gradcli.homework.checking.prepared import PreparedProblem, prepared_problem
 from gradcli.homework.checking.problem import Problem, slope
 from gradcli.lang.paper.answer import read
-from gradcli.lang.paper.left import closed
+from gradcli.lang.paper.left import claim, closed
 from gradcli.lang.paper.names import ProblemNames
 
 TYPE_CHECKING = False
@@ -124,6 +124,9 @@ class Facts:
         here.
         """
         left, *others = sides_of(text)
+        said = claim(left, self.prepared.reference.names)
+        if said is not None and said.operator == "D" and self.prepared.problem.direction:
+            return True         # D_u f
         found = DERIVATIVE.match(left)
         letter = found and (found["of"] or found["letter"])
         named = found and (found["by"] or found["primes"] or (others and found.end() == len(left)))

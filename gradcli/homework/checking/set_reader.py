@@ -26,6 +26,7 @@ from gradcli.homework.checking.set_words import (
     ONE,
     PLURAL,
     POINT_LETTERS,
+    SO,
     SORT_OF,
     SPLIT,
     TWO,
@@ -62,7 +63,10 @@ PHRASES = (
     (re.compile(r"\{\s*([a-z])\s*(?:=\s*[ℝR]\s*)?[|:]\s*((?=\1\s*=)(?:(?!\band\b)[^{}<>,;])*)\}"),
      r" \2 "),
     (re.compile(r"\(\s*([^\W\d_]+)\s*[,:;]\s*(y\s*=\s*[^(),;=]+)\)"), r", \2 (\1)"),
-    (re.compile(r"(?<=[\d)])\s*\(\s*(y\s*=\s*[^(),;=]+)\)"), r", \1"),
+    (re.compile(r"(?<=[\d)])\s*\(\s*((?:[yf]|f\s*\([^()]*\))\s*=\s*[^(),;=]+)\)"), r", \1"),
+    # a maximum of 4 at x = -1
+    (re.compile(r"\b((?:max|min)[^\W\d_]*)\s+(?:of\s+|von\s+)?([-+√\d][^\s,;=()]*)\s+(?:at|bei)\s+"
+                r"([a-z]\s*=\s*[^\s,;=()]+)", re.IGNORECASE), r"\1 at \3, y = \2"),
     (re.compile(r"\b(?:global|absolut)\w*\s+(max|min)[^\W\d_]*", re.IGNORECASE), r"global\1"),
     (re.compile(r"(?<![^,;{])\s*(?:zero|null)\s*(?=[,;}]|and\b|or\b|und\b|oder\b)|"
                 r"(?:(?<=[,;])|\b(?P<and>and|or|und|oder)\b)\s*(?:zero|null)\s*(?=$|[,;}.])",
@@ -124,7 +128,7 @@ def items(text: str, reference: Reference) -> list[Item]:
         if len(denied) == 1 and not any(token.kind == "sort" for token in tokens):
             return []
         raise unclear(text)
-    if denied or not WITH_NONE.isdisjoint(words):
+    if denied or not WITH_NONE.isdisjoint(words) or _drops(tokens, len(reference.wrt)):
         raise unclear(text)
     found = _called(_points(_grouped(tokens, len(reference.wrt)), len(reference.wrt)))
     called = {token.text for token in tokens if token.kind == "sort"}
@@ -134,6 +138,17 @@ def items(text: str, reference: Reference) -> list[Item]:
                 is_global(item.at, sort, reference) for item in found if item.sort == sort):
             raise unclear(text)
     return found
+
+
+def _drops(tokens: Sequence[Token], n: int) -> bool:
+    """Return whether only some of the numbers before the last `so` follow it: x = 3 ± 1, so x = 2.
+    With sorts, max at 1, each may follow alone.
+    """
+    at = max([k for k, token in enumerate(tokens) if token.text in SO], default=0)
+    before, after = [{tuple([round(v, 9) for v in item.at[:n]]) for token in part
+                      for item in token.items if not item.stated and token.axis < n}
+                     for part in (tokens[:at], tokens[at:])]
+    return bool(after) and after < before and not any(token.kind == "sort" for token in tokens)
 
 
 def unclear(text: str) -> GradcliError:

@@ -49,8 +49,10 @@ NONE = frozenset("none no not keine kein keinen keinerlei dne nicht doesn't don'
 """Words of an answer that says that there is none."""
 WITH_NONE = frozenset("does do exist exists existiert existieren empty".split())
 """Words that stand in such an answer only."""
+SO = ("so", "thus", "hence", "therefore", "also", "⇒")
+"""What stands before that which follows."""
 SPLIT = {"and": ",", "or": ",", "und": ",", "oder": ",", "et": ",", "ou": ",", "sowie": ",",
-         ",": ",", "⇒": ",", ";": ";", "\n": ";"}
+         **dict.fromkeys(SO, ","), ",": ",", ";": ";", "\n": ";"}
 """What stands between numbers, and whether it is a comma or more."""
 
 KNOWN = frozenset((*SORT_OF, *KINDS_OF, *EMPTY, *ONE, *ALL, *PLURAL, *NONE, *WITH_NONE, *SPLIT))

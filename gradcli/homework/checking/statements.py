@@ -44,7 +44,8 @@ WRITTEN = (
     (re.compile(r"\\(?:quad|qquad|left|right|displaystyle)(?![A-Za-z])|(?<!\\)\\[,;:! ]"), " "),
     (re.compile(r"\^\s*\{\s*(?:\\prime\s*)+\}|\^\s*\\prime|[’′]"), "'"),
     (re.compile(r"[✓✔✅☑]\ufe0f?|[∴∵]|\\(?:therefore|because|checkmark)(?![A-Za-z])"), " "),
-    (re.compile(r"\(\s*((?:at|when|for|where|with|if)?\s*[A-Za-z]\s*=[^()=]*)\)\s*$"), r", \1"))
+    (re.compile(r"\(\s*((?:(?:at|when|for|where|with|if)?\s*[A-Za-z]\s*=|(?i:slope|steigung)\b)"
+                r"[^()]*)\)\s*$"), r", \1"))
 FILLING = frozenset(
     "the line equation of it its this that function curve point graph our".split())
 EVERYWHERE = re.compile(r"(?:D(?:_?f|_\{f\}|\(f\))?\s*=|[a-z]\s*∈)\s*(?:R|ℝ|\\mathbb\s*\{?R\}?)")
