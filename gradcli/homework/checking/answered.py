@@ -145,9 +145,12 @@ def arranged(tree: Tree, labels: Sequence[str], reference: Reference) -> Tree:
 
 
 def _by_functions(labels: Sequence[str], items: Sequence[Tree], reference: Reference) -> Tree:
-    """Return the rows of a Jacobian by their labels, u_x, u_y, v_x, v_y; empty where these do not
-    name each derivative of each function, or not the functions in the order of their names.
+    """Return the rows of a Jacobian by their labels, ∇f_1, ∇f_2 or u_x, u_y, v_x, v_y; empty where
+    these do not name each derivative of each function, or not in the order of their names.
     """
+    rows = [found[1] for label in labels for found in re.finditer(r"_\{?(\d)\}?$", label)]
+    if sorted(rows) == [*map(str, range(1, len(labels) + 1))]:      # ∇f_2 = ..., ∇f_1 = ...
+        return [items[rows.index(row)] for row in sorted(rows)]
     said = [claim(label, reference.names) for label in labels]
     found = {(one.of, one.by): item for one, item in zip(said, items, strict=True)
              if one is not None}
