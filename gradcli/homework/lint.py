@@ -10,6 +10,7 @@ from gradcli.homework.checking.compare import Comparison
 from gradcli.homework.checking.judge import hides_numbers, may_round
 from gradcli.homework.checking.outcome import RIGHT
 from gradcli.homework.checking.pool import ENOUGH
+from gradcli.homework.handed_in.attempts import listed
 from gradcli.homework.marking.earlier import RESULTS
 from gradcli.homework.marking.executors import seed_of
 from gradcli.homework.marking.results import read_results
@@ -37,6 +38,10 @@ VARIABLES = ("x", "y", "z", "t")
 def lint(sheet: Sheet, seed: int | str | None = None) -> tuple[dict[str, Any], list[Diagnostic]]:
     """Return the result of `hw lint` as plain data, and all that is wrong with problems."""
     wrong: list[Diagnostic] = []
+    try:
+        listed(sheet)
+    except GradcliError as failure:
+        wrong += failure.diagnostics
     problems = []
     ready: dict[str, PreparedProblem] = {}
     for problem in sheet.problems:

@@ -83,6 +83,8 @@ def test_the_hash_is_that_of_the_text() -> None:
 
 
 @pytest.mark.parametrize(("old", "new", "expected"), [
+    ("[[problem]]\nid = \"1a\"", "[[problems]]\nid = \"1a\"", [
+        ("E0701", "[[problems]]", "did you mean `problem`?")]),
     ("[credit]", "[crdit]", [("E0701", "[crdit]", "did you mean `credit`?")]),
     ("title =", "titel =", [("E0701", "titel", "did you mean `title`?")]),
     ("points = 3", "pionts = 3", [("E0701", "pionts", "did you mean `points`?")]),
@@ -93,7 +95,7 @@ def test_the_hash_is_that_of_the_text() -> None:
     ("points = 3", "points = true", [("E0703", "true", "write points = 2")]),
     ("points = 2", "points = -2", [("E0703", "-2", "write points = 2")]),
     ("1e-9", "0.5", [("E0703", "0.5", "write rtol = 1e-8")]),
-    ("0.75", "1.5", [("E0703", "1.5", "write credit = {sign_error = 0.5}")]),
+    ("0.75", "1.5", [("E0703", "1.5", "write sign_error = 0.5")]),
     ("0.25", "[]", [("E0703", "[problem.credit]", "write credit = {sign_error = 0.5}")]),
     ("penalty = 0.2", "penalty = 20", [("E0703", "20", "write penalty = 0.1")]),
     ('id = "2"', 'id = "2 b"', [("E0703", '"2 b"', 'write id = "1a"')]),

@@ -13,6 +13,7 @@ from gradcli.base.errors import GradcliError, Source
 from gradcli.homework.handed_in.class_tables import open_submissions
 from gradcli.homework.handed_in.records import Submissions
 from gradcli.homework.handed_in.roster import parse_roster
+from gradcli.homework.lint import lint
 from gradcli.homework.marking.best import take_best
 from gradcli.homework.sheets.deadline import day_first, due_time, readings, span
 from gradcli.homework.sheets.formats import parse
@@ -178,6 +179,20 @@ def test_extensions_in_a_table(tmp_path: Path) -> None:
         (tmp_path / "more.csv").write_text(wrong)
         with pytest.raises(GradcliError):
             handed_in(tmp_path, {"class.csv": text}, of)
+
+
+def test_a_table_of_extensions_that_is_nowhere_is_told_where_it_is_named(tmp_path: Path) -> None:
+    of = sheet(DUE + 'extensions = "no.csv"', name=str(tmp_path / "hw.toml"))
+    wrong = lint(of)[1]
+    with pytest.raises(GradcliError) as caught:
+        handed_in(tmp_path, {"class.csv": "Timestamp,Email,1\n2026-11-22 12:00,a@x,x\n"}, of)
+    for one in (*wrong, *caught.value.diagnostics):
+        assert one.code == "E0601"
+        assert one.source is of.source
+        assert of.source.text[slice(*one.span)] == '"no.csv"'
+        assert "CSV" in (one.help or "")
+    (tmp_path / "no.csv").write_text("email,due\na@x,2 days\n")
+    assert not lint(of)[1]
 
 
 def test_an_extension_and_no_time_are_for_a_person(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from gradcli.homework.handed_in.records import Choice, InputNote
 from gradcli.homework.handed_in.roster import Roster
 from gradcli.homework.sheets.cells import STUDENT, columns, delimiter, records
 from gradcli.homework.sheets.deadline import BEST, FIRST, IN_TIME, extension
+from gradcli.homework.sheets.places import spans
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,11 +44,14 @@ class Attempt:
         return (self.readings, self.number) == (other.readings, other.number)
 
 
-def _listed(sheet: Sheet) -> dict[str, datetime | timedelta]:
+def listed(sheet: Sheet) -> dict[str, datetime | timedelta]:
     """Return the extensions in the table that a sheet names. Raises what is wrong with it."""
     if sheet.deadline.table is None:
         return {}
-    source = read(os.path.join(os.path.dirname(sheet.path), sheet.deadline.table))
+    path = os.path.join(os.path.dirname(sheet.path), sheet.deadline.table)
+    if not os.path.isfile(path):
+        raise _no_table(sheet, path)
+    source = read(path)
     table = [row for row in records(source, delimiter(source.text), "E0709") if not row.empty]
     known = columns([cell.text for cell in table[0].cells] if table else [], {**STUDENT, "due": (
         "until", "extension", "deadline", "due date", "extended due date", "new due date")})
@@ -69,6 +73,15 @@ def _listed(sheet: Sheet) -> dict[str, datetime | timedelta]:
     return found
 
 
+def _no_table(sheet: Sheet, path: str) -> GradcliError:
+    """Return the error of extensions that are nowhere, at the key of the sheet that names them."""
+    _, place = spans(sheet.source.text).get(("late", "extensions"), ((0, 0), (0, 0)))
+    return GradcliError(Diagnostic(
+        "E0601", f"there is no table of extensions `{path}`", source=sheet.source, span=place,
+        help="name a CSV file as seen from the folder of the sheet; it begins with the row"
+             " student_id,due"))
+
+
 class Attempts:
     """The attempts of a class, of which the sheet says which count.
 
@@ -87,7 +100,7 @@ class Attempts:
         self._remarks: dict[str, tuple[InputNote, int]] = {}
         there = {student.id: student for student in (*students, *(roster or Roster(())).students)}
         everybody = Roster(there.values())
-        for name, more in {**_listed(sheet), **sheet.deadline.extensions}.items():
+        for name, more in {**listed(sheet), **sheet.deadline.extensions}.items():
             found = everybody.find((name,), name)
             if len(found) == 1:
                 self._dues[found[0].id] = sheet.deadline.extended(more)

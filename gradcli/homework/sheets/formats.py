@@ -93,7 +93,11 @@ class _TomlReader:
         return self._place(path)[1]
 
     def _place(self, path: KeyPath) -> tuple[Span, Span]:
-        """Return the spans of name and value of a path, or of the table that it is in."""
+        """Return the spans of name and value of a path, or of the table that it is in; of several
+        tables of a name, of the first.
+        """
+        if (*path, 0) in self.spans and path not in self.spans:
+            path = (*path, 0)
         while path and path not in self.spans:
             path = path[:-1]
         return self.spans.get(path, ((0, 0), (0, 0)))
@@ -149,7 +153,12 @@ class _TomlReader:
             return {}
         found = {}
         for name, share in table.items():
-            read = self.found.option("credit", {name: share}, self.value("credit", name))
+            place = self.value("credit", name)
+            good = type(share) in (int, float) and 0 <= share <= 1
+            read = self.found.option("credit", {name: share if good else 0.0}, place)
+            if read and not good:
+                self.found.report("E0703", f"`{name}` must be a share from 0 to 1", place,
+                                  f"write {name} = 0.5")
             if read:
                 found.update(read)
         return found
