@@ -184,8 +184,19 @@ def _settled(facts: Facts, pieces: list[str], answer: str, whole: dict[str, Any]
             if found["verdict"] in RIGHT or whole["verdict"] == "unreadable":
                 whole = found
         return _by_steps(facts, pieces[0], whole, judged)
+    if whole["verdict"] == "undecided" and facts.prepared.reference.axes == 2:
+        first = [piece for piece in pieces if _is_first_partial(facts, piece)]
+        found = judged(", ".join([piece for piece in pieces if piece not in first]))
+        if first and found["verdict"] in RIGHT and all(map(facts.states, first)):
+            return found
     return _of_statements(facts, pieces, whole, lambda piece: _by_steps(
         facts, piece, judged(piece), judged))
+
+
+def _is_first_partial(facts: Facts, piece: str) -> bool:
+    """Return whether a statement names a first partial derivative: on the way to a Hessian."""
+    said = claim(sides_of(piece)[0], facts.prepared.reference.names)
+    return said is not None and said.order == 1 and len(said.by or ()) == 1
 
 
 def _of_statements(facts: Facts, pieces: list[str], whole: dict[str, Any],
