@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import tempfile
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from gradcli.base.errors import Diagnostic, GradcliError, Source
 
@@ -20,7 +21,13 @@ STANDARD = {"/dev/stdout": 1, "/dev/stderr": 2}
 def write_file(path: str, text: str, option: str = "-o") -> None:
     """Write a text to a file, all of it or nothing (`whole_file`)."""
     with whole_file(path, option) as file:
-        file.write(text.encode("utf-8", "backslashreplace"))
+        try:
+            file.write(text.encode("utf-8", "backslashreplace"))
+            file.flush()        # a full disk is told with the name of the file
+        except BrokenPipeError:
+            raise
+        except OSError as problem:
+            raise _unwritable(path, option, problem) from None
 
 
 @contextmanager
@@ -53,10 +60,12 @@ def whole_file(path: str, option: str = "-o") -> Iterator[BinaryIO]:
 
 def _unwritable(path: str, option: str, problem: Exception) -> GradcliError:
     reason = getattr(problem, "strerror", None) or str(problem)
+    full = getattr(problem, "errno", None) in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
     return GradcliError(Diagnostic(
         "E0605", f"cannot write `{path}`: {reason.lower()}",
         span=(0, len(path)), source=Source(path, option),
-        help="give a file in a folder that you may write to"))
+        help="make room, or give a file on another disk" if full else
+        "give a file in a folder that you may write to"))
 
 
 class _Replacement:
@@ -85,7 +94,8 @@ class _Replacement:
         return self._file
 
     def __exit__(self, *exception: object) -> None:
-        self._file.close()
+        with suppress(OSError):     # `finish` comes after a flush; what fails here, failed before
+            self._file.close()
         if self._temporary:
             os.unlink(self._temporary)
 

@@ -23,9 +23,11 @@ from transcripts import in_process
 
 import gradcli
 from gradcli import questions
+from gradcli.base.errors import GradcliError
 from gradcli.cli.commands import question
 from gradcli.cli.commands.question import TimeUp
 from gradcli.cli.environment import Environment, Messages, forget
+from gradcli.cli.files import write_file
 from gradcli.cli.main import run
 from gradcli.cli.options import FORMATS
 from gradcli.engine.record import record
@@ -360,3 +362,21 @@ def test_more_than_the_machine_has_is_an_error_like_any_other() -> None:
     assert (status, out) == (3, "")
     assert err.startswith("error[E0403]: ")
     assert "\n  --> -e:1:1" in err
+
+
+@pytest.mark.parametrize("size", [100, 100_000])
+def test_a_full_disk_is_told_with_the_name_of_the_file(size: int, tmp_path: Path) -> None:
+    resource = pytest.importorskip("resource")
+    path = tmp_path / "page.html"
+    path.write_text("before")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10, before[1]))
+    try:
+        with pytest.raises(GradcliError) as caught:
+            write_file(str(path), "x" * size)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    one, = caught.value.diagnostics
+    assert (one.code, str(path) in one.message) == ("E0605", True)
+    assert (one.help or "").startswith("make room")
+    assert [(it.name, it.read_text()) for it in tmp_path.iterdir()] == [("page.html", "before")]
