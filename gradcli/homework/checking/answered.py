@@ -116,8 +116,7 @@ def _by_units(formula: Formula, tree: Tree, reference: Reference) -> Tree:
     return tree
 
 
-# --------------------------------------------------------------------------------------------------
-# What the left side of an answer names, and what was asked for.
+# ---- what the left side of an answer names, and what was asked for -------------------------------
 #
 # Components may say what they are: f_y = 3, f_x = 2x is a gradient in another order. Of an answer
 # that names another quantity than the one asked for, a person decides what is meant.
@@ -146,10 +145,12 @@ def arranged(tree: Tree, labels: Sequence[str], reference: Reference) -> Tree:
 
 def _by_functions(labels: Sequence[str], items: Sequence[Tree], reference: Reference) -> Tree:
     """Return the rows of a Jacobian by their labels, ∇f_1, ∇f_2 or u_x, u_y, v_x, v_y; empty where
-    these do not name each derivative of each function, or not in the order of their names.
+    these do not name all in the order of their names. Raises E0711 for numbers of other rows.
     """
     rows = [found[1] for label in labels for found in re.finditer(r"_\{?(\d)\}?$", label)]
-    if sorted(rows) == [*map(str, range(1, len(labels) + 1))]:      # ∇f_2 = ..., ∇f_1 = ...
+    if len(rows) == len(labels):
+        if len({*rows}) < len(rows) or int(max(rows)) > len(rows) or "0" in rows:
+            raise error("E0711", f"rows are numbered {', '.join(rows)}", help="number each once")
         return [items[rows.index(row)] for row in sorted(rows)]
     said = [claim(label, reference.names) for label in labels]
     found = {(one.of, one.by): item for one, item in zip(said, items, strict=True)

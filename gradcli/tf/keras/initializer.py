@@ -22,6 +22,7 @@ class Initializer:
 
     def __call__(self, shape: Any, dtype: Any = None) -> Any:
         """Return a tensor of the shape."""
+        # What Keras raises for a subclass of the user's that has none.
         raise NotImplementedError("Initializer subclasses must implement the `__call__()` method.")
 
     def get_config(self) -> dict[str, Any]:

@@ -127,6 +127,7 @@ class Layer:
 
     def call(self, *args: Any, **options: Any) -> Any:
         """Apply the layer."""
+        # What Keras raises for a subclass of the user's that has none.
         raise NotImplementedError(
             f"Layer {type(self).__name__} does not have a `call()` method implemented.")
 
