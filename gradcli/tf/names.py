@@ -46,7 +46,7 @@ HOMES = {
             " nest.is_nested",
 }
 # Groups that are packages of their own.
-PACKAGES = ("keras",)
+PACKAGES = ("keras", "keras.layers", "keras.models")
 # What TensorFlow calls types, which are names in several groups.
 TYPES = {"float32": "float32", "float64": "float64", "double": "float64", "int32": "int32",
          "int64": "int64", "bool": "bool", "complex128": "complex128", "string": "string"}
@@ -70,7 +70,7 @@ def groups() -> dict[str, set[str]]:
     """Return the names in each group: "" for the top, "math", "math.special"."""
     from gradcli.tf.calls import rows
 
-    found: dict[str, set[str]] = {"": {*PACKAGES, *TYPES, "newaxis"}, "dtypes": {*TYPES}}
+    found: dict[str, set[str]] = {"": {*TYPES, "newaxis"}, "dtypes": {*TYPES}}
     for path in (*homes(), *rows()):
         while path:
             group, _, name = path.rpartition(".")
@@ -88,14 +88,17 @@ class Names(ModuleType):
 
     def __setattr__(self, name: str, value: Any) -> None:
         # Importing `gradcli.tf.tensor` would make a `tf.tensor`, which TensorFlow does not have.
-        if not isinstance(value, ModuleType) or name in PACKAGES:
+        if not isinstance(value, ModuleType) or self._path(name) in PACKAGES:
             super().__setattr__(name, value)
 
-    def __getattr__(self, name: str) -> Any:
+    def _path(self, name: str) -> str:
         group: str = self.__dict__["_group"]
+        return f"{group}.{name}" if group else name
+
+    def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        found = _found(f"{group}.{name}" if group else name)
+        found = _found(self._path(name))
         self.__dict__[name] = found
         return found
 

@@ -12,31 +12,31 @@ _LOSSES = """MeanSquaredError MeanAbsoluteError MeanAbsolutePercentageError
 
 # Names by the module that has them, and by their group.
 _GROUPS = {
-    ("weighted_layers", "layers"): """Dense Conv1D Conv2D BatchNormalization LayerNormalization
+    ("layers.weighted", "layers"): """Dense Conv1D Conv2D BatchNormalization LayerNormalization
         Embedding Conv2DTranspose""",
-    ("attention", "layers"): "MultiHeadAttention EinsumDense",
-    ("recurrent", "layers"): """RNN SimpleRNN SimpleRNNCell GRU GRUCell LSTM LSTMCell
+    ("layers.attention", "layers"): "MultiHeadAttention EinsumDense",
+    ("layers.recurrent", "layers"): """RNN SimpleRNN SimpleRNNCell GRU GRUCell LSTM LSTMCell
         TimeDistributed""",
-    ("simple_layers", "layers"): """InputLayer MaxPooling2D MaxPool2D AveragePooling2D AvgPool2D
+    ("layers.simple", "layers"): """InputLayer MaxPooling2D MaxPool2D AveragePooling2D AvgPool2D
         MaxPooling1D MaxPool1D AveragePooling1D AvgPool1D UpSampling2D ZeroPadding2D
         GlobalAveragePooling2D GlobalAvgPool2D GlobalAveragePooling1D GlobalMaxPooling2D
         GlobalMaxPool2D GlobalMaxPooling1D Dropout GaussianNoise Activation Lambda Flatten
         Reshape Permute RepeatVector Rescaling ReLU LeakyReLU ELU Softmax
         Identity Concatenate Add Subtract Multiply Maximum Minimum Average add subtract
         multiply maximum minimum average concatenate""",
-    ("layer", "layers"): "Layer InputSpec",
-    ("layer", ""): "Layer InputSpec",
-    ("model", ""): "Model Sequential",
-    ("model", "models"): "Model Sequential",
-    ("symbolic", ""): "Input KerasTensor",
-    ("symbolic", "layers"): "Input",
+    ("layers.layer", "layers"): "Layer InputSpec",
+    ("layers.layer", ""): "Layer InputSpec",
+    ("models.model", ""): "Model Sequential",
+    ("models.model", "models"): "Model Sequential",
+    ("layers.symbolic", ""): "Input KerasTensor",
+    ("layers.symbolic", "layers"): "Input",
     ("variables", ""): "Variable name_scope",
     ("variables", "random"): "SeedGenerator",
     ("variables", "backend"): "clear_session",
     ("variables", "utils"): "clear_session",
     ("utilities", "utils"): "to_categorical set_random_seed",
     ("utilities", "backend"): "epsilon floatx",
-    ("training", "utils"): "unpack_x_y_sample_weight",
+    ("models.training", "utils"): "unpack_x_y_sample_weight",
     ("activation", "activations"): """elu exponential gelu get hard_sigmoid hard_silu hard_swish
         leaky_relu linear log_sigmoid log_softmax mish relu relu6 selu sigmoid silu softmax softplus
         softsign swish tanh""",
@@ -62,7 +62,7 @@ _GROUPS = {
     ("optimizer", ""): "Optimizer",
     ("schedule", "optimizers.schedules"): """LearningRateSchedule ExponentialDecay InverseTimeDecay
         PolynomialDecay CosineDecay PiecewiseConstantDecay""",
-    ("callback", "callbacks"): """Callback LambdaCallback History EarlyStopping
+    ("models.callback", "callbacks"): """Callback LambdaCallback History EarlyStopping
         LearningRateScheduler TerminateOnNaN""",
 }
 # Groups that TensorFlow has at its top, too.

@@ -7,7 +7,7 @@ from gradcli.ops.kinds import PUBLIC
 from gradcli.tf.dtypes import as_dtype
 from gradcli.tf.keras.activation import get as activation_of
 from gradcli.tf.keras.initializer import get as initializer_of
-from gradcli.tf.keras.layer import InputSpec, Layer
+from gradcli.tf.keras.layers.layer import InputSpec, Layer
 from gradcli.tf.keras.regularizer import get as regularizer_of
 from gradcli.tf.tensor import refused
 

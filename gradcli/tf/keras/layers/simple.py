@@ -5,10 +5,10 @@ from __future__ import annotations
 import gradcli.tf as tf
 from gradcli.tf.keras.activation import elu, leaky_relu, linear, relu, softmax
 from gradcli.tf.keras.activation import get as activation_of
-from gradcli.tf.keras.layer import InputSpec, Layer
-from gradcli.tf.keras.symbolic import Input
+from gradcli.tf.keras.layers.layer import InputSpec, Layer
+from gradcli.tf.keras.layers.symbolic import Input
+from gradcli.tf.keras.layers.weighted import lengths, refuse
 from gradcli.tf.keras.variables import SeedGenerator
-from gradcli.tf.keras.weighted_layers import lengths, refuse
 from gradcli.tf.tensor import refused
 
 TYPE_CHECKING = False

@@ -5,9 +5,9 @@ from __future__ import annotations
 import gradcli.tf as tf
 from gradcli.tf.keras.activation import get as activation_of
 from gradcli.tf.keras.initializer import get as initializer_of
-from gradcli.tf.keras.layer import InputSpec, Layer
+from gradcli.tf.keras.layers.layer import InputSpec, Layer
+from gradcli.tf.keras.layers.weighted import Kernel, refuse
 from gradcli.tf.keras.variables import snake_case
-from gradcli.tf.keras.weighted_layers import Kernel, refuse
 from gradcli.tf.tensor import convert_to_tensor
 
 TYPE_CHECKING = False

@@ -7,10 +7,10 @@ from warnings import warn
 import gradcli.tf as tf
 from gradcli.base.lazy import np
 from gradcli.engine.record import tensor as engine
-from gradcli.tf.keras.callback import History, Progress
-from gradcli.tf.keras.layer import once
+from gradcli.tf.keras.layers.layer import once
 from gradcli.tf.keras.loss import as_loss
 from gradcli.tf.keras.metric import Mean, Metric, as_metric
+from gradcli.tf.keras.models.callback import History, Progress
 from gradcli.tf.keras.optimizer import get as optimizer_of
 from gradcli.tf.own import next_seed
 from gradcli.tf.tensor import refused

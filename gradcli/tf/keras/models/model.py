@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from gradcli.engine.record import tensor as engine
-from gradcli.tf.keras.layer import Layer
-from gradcli.tf.keras.simple_layers import InputLayer
-from gradcli.tf.keras.symbolic import Input, KerasTensor, Node, nodes_of, run
-from gradcli.tf.keras.training import Trainer
+from gradcli.tf.keras.layers.layer import Layer
+from gradcli.tf.keras.layers.simple import InputLayer
+from gradcli.tf.keras.layers.symbolic import Input, KerasTensor, Node, nodes_of, run
+from gradcli.tf.keras.models.training import Trainer
 from gradcli.tf.keras.variables import auto_name
 from gradcli.tf.names import without
 
@@ -59,7 +59,7 @@ class Model(Trainer, Layer):
                 expand_nested: bool = False, show_trainable: bool = False, layer_range: Any = None
                 ) -> None:
         """Print the layers with their shapes and numbers of variables."""
-        from gradcli.tf.keras.summary import summary
+        from gradcli.tf.keras.models.summary import summary
         from gradcli.tf.tensor import refused
 
         for option, value in (("positions", positions), ("expand_nested", expand_nested),
@@ -70,13 +70,13 @@ class Model(Trainer, Layer):
 
     def save_weights(self, filepath: Any, overwrite: bool = True) -> None:
         """Write the variables to a file of arrays, whose name has to end in `.weights.h5`."""
-        from gradcli.tf.keras.saving import save_weights
+        from gradcli.tf.keras.models.saving import save_weights
 
         save_weights(self, str(filepath))
 
     def load_weights(self, filepath: Any) -> None:
         """Read the variables from a file that `save_weights` wrote."""
-        from gradcli.tf.keras.saving import load_weights
+        from gradcli.tf.keras.models.saving import load_weights
 
         load_weights(self, str(filepath))
 

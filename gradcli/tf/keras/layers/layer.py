@@ -12,9 +12,9 @@ from gradcli.engine.record import tensor as engine
 from gradcli.tf.dtypes import as_dtype
 from gradcli.tf.keras.constraint import get as constraint_of
 from gradcli.tf.keras.initializer import get as initializer_of
+from gradcli.tf.keras.layers.symbolic import KerasTensor, is_symbolic, recorded
 from gradcli.tf.keras.metric import Metric
 from gradcli.tf.keras.regularizer import get as regularizer_of
-from gradcli.tf.keras.symbolic import KerasTensor, is_symbolic, recorded
 from gradcli.tf.keras.variables import (
     KerasDType,
     SeedGenerator,

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 
 import gradcli.tf as tf
-from gradcli.tf.keras.layer import Layer
-from gradcli.tf.keras.simple_layers import Dropout
-from gradcli.tf.keras.weighted_layers import Kernel, refuse
+from gradcli.tf.keras.layers.layer import Layer
+from gradcli.tf.keras.layers.simple import Dropout
+from gradcli.tf.keras.layers.weighted import Kernel, refuse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
