@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from gradcli.tf import mending, script
+from gradcli.tf.scripts import mending, script
 from tests.tools import posted
 
 # From TensorFlow 2.21: the sum of each gradient's elements, and of their sizes.

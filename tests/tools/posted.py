@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from gradcli.engine.record.tensor import flatten
-from gradcli.tf import script
 from gradcli.tf import tape as tapes
+from gradcli.tf.scripts import script
 
 FOLDER = Path(__file__).parents[1] / "data" / "tf" / "scripts"
 

@@ -11,7 +11,7 @@ from gradcli.cli.environment import OK, WRONG
 from gradcli.render.entries import listed
 from gradcli.render.layouts import scripts
 from gradcli.render.numbers import visible
-from gradcli.tf import script
+from gradcli.tf.scripts import script
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from gradcli.cli.environment import Environment
     from gradcli.cli.options.programs import WhyOptions
-    from gradcli.tf.mending import Mended
+    from gradcli.tf.scripts.mending import Mended
 
 
 def run(options: WhyOptions, environment: Environment) -> int:
@@ -66,7 +66,7 @@ def _run(options: WhyOptions, environment: Environment, aside: bool = False) -> 
 
 def _mend(made: script.Run, options: WhyOptions, environment: Environment) -> int:
     """Show the diff of the changes that help, and tell what they are and what is left."""
-    from gradcli.tf import mending
+    from gradcli.tf.scripts import mending
 
     mended = mending.mended(made, options.arguments, options.real)
     show(Source(made.text, made.path), mended.text, options, environment)

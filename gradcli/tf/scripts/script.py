@@ -24,8 +24,8 @@ from gradcli.engine.record.record import begin_anew
 from gradcli.engine.record.tensor import Tensor, flatten
 from gradcli.explain.python.why import why
 from gradcli.tf import tape as tapes
-from gradcli.tf.changes import fix
-from gradcli.tf.texts import Scripts
+from gradcli.tf.scripts.changes import fix
+from gradcli.tf.scripts.texts import Scripts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -1,7 +1,7 @@
 """Changes of a script's text that may bring a gradient back, in TensorFlow's words.
 
 A row of `CHANGES` for each cause of which the text shows what to write; whether it helps is tried
-by `gradcli.tf.mending`.
+by `gradcli.tf.scripts.mending`.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import re
 
-from gradcli.tf.texts import Change, Script, Scripts
+from gradcli.tf.scripts.texts import Change, Script, Scripts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ import os
 import sys
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 
-from gradcli.tf import script
-from gradcli.tf.changes import changes
-from gradcli.tf.texts import Scripts
+from gradcli.tf.scripts import script
+from gradcli.tf.scripts.changes import changes
+from gradcli.tf.scripts.texts import Scripts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

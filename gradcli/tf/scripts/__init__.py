@@ -1,0 +1,1 @@
+"""Scripts written for TensorFlow: run, heard, explained and mended."""
