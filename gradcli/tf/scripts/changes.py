@@ -9,6 +9,15 @@ from __future__ import annotations
 import ast
 import re
 
+from gradcli.tf.scripts.formulas import (
+    cast,
+    largest,
+    rewritten,
+    smooth,
+    stepped,
+    stopped,
+    switched_on,
+)
 from gradcli.tf.scripts.texts import Change, Script, Scripts
 
 TYPE_CHECKING = False
@@ -98,44 +107,6 @@ class _InTensorFlow(ast.NodeTransformer):
         tensorflow = NUMPY.get(name, name)
         node.func = ast.parse(f"{self.script.tf}.{tensorflow}", mode="eval").body
         return node
-
-
-def stopped(script: Script, reason: Any, node: Any, asked: Any) -> Iterator[Change]:
-    """Yield `x` for `tf.stop_gradient(x)`."""
-    if isinstance(node, ast.Call) and len(node.args) == 1:
-        yield script.replaced(node, script.code(node.args[0]))
-
-
-def stepped(script: Script, reason: Any, node: Any, asked: Any) -> Iterator[Change]:
-    """Yield the step that passes the gradient straight through."""
-    if isinstance(node, ast.Call) and len(node.args) == 1:
-        x = script.code(node.args[0])
-        above = script.above[node]
-        x = x if isinstance(node.args[0], (ast.Name, ast.Attribute, ast.Call, ast.Subscript)) else (
-            f"({x})")
-        new = f"{x} + {script.tf}.stop_gradient({script.code(node)} - {x})"
-        yield script.replaced(node, f"({new})" if isinstance(above, ast.expr) and not isinstance(
-            above, ast.Call) else new)
-
-
-def largest(script: Script, reason: Any, node: Any, asked: Any) -> Iterator[Change]:
-    """Yield `tf.reduce_max(x)`, the largest value, for `tf.argmax(x)`, its place."""
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and (
-            node.func.attr in ("argmax", "argmin")):
-        made = ast.parse(script.code(node), mode="eval").body
-        assert isinstance(made, ast.Call)
-        made.func = ast.parse(f"{script.tf}.reduce_{node.func.attr[3:]}", mode="eval").body
-        made.keywords = [k for k in made.keywords if k.arg != "output_type"]
-        yield script.replaced(node, ast.unparse(made))
-
-
-def cast(script: Script, reason: Any, node: Any, asked: Any) -> Iterator[Change]:
-    """Yield `x` for `tf.cast(x, tf.int32)`, and for a cast back to a float around it."""
-    for call in (node, script.above.get(node)):
-        if isinstance(call, ast.Call) and len(call.args) == 2 and (
-                ast.unparse(call.func).endswith(".cast")):
-            inner = call.args[0] if call is node else node.args[0]
-            yield script.replaced(call, script.code(inner))
 
 
 def watched(script: Script, reason: Any, node: Any, asked: Any) -> Iterator[Change]:
@@ -293,22 +264,39 @@ def computed_once(script: Script, reason: Any, node: Any, asked: Any) -> Iterato
             yield script.replaced(expression, reason.source)
 
 
-REWRITE = re.compile(r"write `(.+)` for `(.+?)`(?: in line (\d+))?(?:;.*)?")
-
-
-def rewritten(script: Script, reason: Any, node: Any, asked: Any) -> Iterator[Change]:
-    """Yield the rewrite of a formula that was found by computing it again."""
-    match = REWRITE.fullmatch(reason.fix or "")
-    if match is None or reason.file != script.path:
+def used_instead(script: Script, reason: Any, node: Any, asked: Any) -> Iterator[Change]:
+    """Yield an unused source in place of another one that two alike expressions use: the later of
+    them is a copy that was to be changed.
+    """
+    statement, name = script.statement_of(node), reason.source.rpartition(".")[2]
+    made = getattr(statement, "value", None)
+    if not isinstance(made, ast.Call) or not name.isidentifier():
         return
-    line = int(match[3] or reason.line)
-    for expression in ast.walk(script.tree):
-        if isinstance(expression, ast.expr) and expression.lineno == line and (
-                " ".join(script.code(expression).split()) == match[2]):
-            yield script.replaced(expression, match[1])
-            return
+    alike = {_last(t) for s in ast.walk(script.tree) if isinstance(s, ast.Assign) and (
+        isinstance(s.value, ast.Call) and ast.unparse(s.value.func) == ast.unparse(made.func))
+        for t in s.targets} - {name, ""}
+    uses: dict[tuple[str, str], list[ast.expr]] = {}
+    for used in ast.walk(script.tree):
+        if isinstance(used, (ast.Name, ast.Attribute)) and isinstance(used.ctx, ast.Load) and (
+                _last(used) in alike and isinstance(script.above[used], (ast.Call, ast.BinOp))):
+            form = NAMES.sub("", ast.dump(script.above[used]))
+            uses.setdefault((_last(used), form), []).append(used)
+    for (other, _), places in uses.items():
+        later = max(places, key=lambda n: (n.lineno, n.col_offset))
+        if len(places) > 1:
+            new = script.code(later)[:-len(other)] + name
+            change = script.replaced(later, new)
+            change.words += f" in `{script.code(script.above[later])}`"
+            yield change
 
 
+def _last(node: Any) -> str:
+    """Return a name, or the last one of `owner.name`."""
+    return getattr(node, "id", getattr(node, "attr", ""))
+
+
+# What differs between two expressions that are alike but for names and numbers.
+NAMES = re.compile(r"(?<=\bid=)'\w+'|Constant\(.*?\)")
 CHANGES: dict[str, Find] = {
     "path-left-engine": left_engine, "path-stop-gradient": stopped, "path-step-function": stepped,
     "path-dtype-cast": cast, "target-dtype": largest, "path-state-write": unassigned,
@@ -317,7 +305,8 @@ CHANGES: dict[str, Find] = {
     "source-constant-unwatched": watched, "source-not-watched-on-this-tape": watched,
     "source-auto-watch-off": watched, "source-nontrainable": trainable,
     "source-watched-late": watched, "source-dtype": made_float, "source-rebound": assigned,
-    "source-computed-twice": computed_once}
+    "source-computed-twice": computed_once, "path-nondifferentiable": smooth,
+    "zero-dead": switched_on, "source-unrelated": used_instead}
 # What they change stands where the tape is asked.
 AT_QUESTION = (watched, computed_once)
 
