@@ -8,7 +8,7 @@ import math
 import gradcli.tf as tf
 from gradcli.tf.keras.activation import logits_of
 from gradcli.tf.keras.identifiers import identified
-from gradcli.tf.keras.variables import auto_name, snake_case
+from gradcli.tf.keras.variables import auto_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -315,13 +315,3 @@ globals().update(ALIASES)
 def get(identifier: Any) -> Any:
     """Return the loss of a name, function, class or loss."""
     return identified(identifier, {**FUNCTIONS, **CLASSES}, "loss")
-
-
-def as_loss(identifier: Any) -> Loss:
-    """Return a loss object of what `get` takes; names of functions remain names."""
-    found = get(identifier)
-    if isinstance(found, Loss):
-        return found
-    name = identifier if isinstance(identifier, str) else snake_case(
-        getattr(found, "__name__", type(found).__name__))
-    return LossFunctionWrapper(found, name=name)

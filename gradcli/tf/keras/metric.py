@@ -10,7 +10,7 @@ from gradcli.tf.keras.initializer import get as initializer_of
 from gradcli.tf.keras.loss import FUNCTIONS as LOSSES
 from gradcli.tf.keras.loss import ROWS, log_cosh, one_rank, paired
 from gradcli.tf.keras.loss import cosine_similarity as cosine_loss
-from gradcli.tf.keras.variables import Variable, auto_name, name_scope, snake_case
+from gradcli.tf.keras.variables import Variable, auto_name, name_scope
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -266,22 +266,3 @@ globals().update({name: f for name, f in FUNCTIONS.items() if name not in global
 def get(identifier: Any) -> Any:
     """Return the metric of a name, function, class or metric."""
     return identified(identifier, {**FUNCTIONS, **CLASSES}, "metric")
-
-
-def as_metric(identifier: Any, y_true: Any, y_pred: Any) -> Metric:
-    """Return a metric of what `compile` was given; which accuracy is meant, the shapes tell."""
-    found, name = identifier, None
-    if isinstance(identifier, str):
-        name = identifier
-        if identifier.lower() in ("accuracy", "acc"):
-            sparse = len(y_true.shape) < len(y_pred.shape) or (
-                y_true.shape[-1] == 1 and y_pred.shape[-1] > 1)
-            found = CLASSES["BinaryAccuracy" if y_pred.shape[-1] == 1 else
-                            "SparseCategoricalAccuracy" if sparse else "CategoricalAccuracy"]
-    found = get(found)
-    if not isinstance(found, Metric):
-        name = name or snake_case(getattr(found, "__name__", type(found).__name__))
-        found = MeanMetricWrapper(found, name)
-    found.name = name or found.name
-    made: Metric = found
-    return made

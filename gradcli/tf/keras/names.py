@@ -36,7 +36,8 @@ _GROUPS = {
     ("variables", "utils"): "clear_session",
     ("utilities", "utils"): "to_categorical set_random_seed",
     ("utilities", "backend"): "epsilon floatx",
-    ("models.training", "utils"): "unpack_x_y_sample_weight",
+    ("models.batches", "utils"): """unpack_x_y_sample_weight pack_x_y_sample_weight
+        PyDataset Sequence""",
     ("activation", "activations"): """elu exponential gelu get hard_sigmoid hard_silu hard_swish
         leaky_relu linear log_sigmoid log_softmax mish relu relu6 selu sigmoid silu softmax softplus
         softsign swish tanh""",

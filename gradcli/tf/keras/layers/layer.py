@@ -157,6 +157,15 @@ class Layer:
         """Add a number to the losses, in `call`."""
         self._losses += engine.flatten(loss)
 
+    def add_metric(self, *args: Any, **options: Any) -> None:
+        """Refuse, as Keras 3 does."""
+        # Keras's own answer to what it had before.
+        raise NotImplementedError(
+            "Layer `add_metric()` method is deprecated. Add your metric in"
+            " `Model.compile(metrics=[...])`, or create metric trackers in init() or build() when"
+            " subclassing the layer or model, then call `metric.update_state()` whenever"
+            " necessary.")
+
     # ---- what it owns ------------------------------------------------------------------------
 
     def __setattr__(self, name: str, value: Any) -> None:

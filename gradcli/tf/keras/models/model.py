@@ -103,7 +103,22 @@ class Functional(Stacked):
         self._inner = [*[_given(x) for x in self.inputs],
                        *{id(node.layer): node.layer for node in nodes}.values()]
         self.output = outputs
+        self.input_names = [x.name for x in self.inputs]
+        self.output_names = [_giver(x) for x in self.outputs]
         self.built = True
+
+    def call(self, inputs: Any, training: Any = None, mask: Any = None) -> Any:
+        """Apply the layers between the inputs and outputs; inputs may be given by their names."""
+        if isinstance(inputs, dict) and not isinstance(self._structure[0], dict):
+            absent = [name for name in self.input_names if name not in inputs]
+            if absent:
+                raise ValueError(f"Missing data for input \"{absent[0]}\". You passed a data"
+                                 f" dictionary with keys {list(inputs)}. Expected the following"
+                                 f" keys: {self.input_names}")
+            inputs = [inputs[name] for name in self.input_names]
+        elif isinstance(inputs, dict):
+            inputs = {key: inputs[key] for key in self._structure[0]}
+        return super().call(inputs, training, mask)
 
     @property
     def layers(self) -> list[Any]:
@@ -118,6 +133,12 @@ class Functional(Stacked):
 def shapes_of_symbolic(structure: Any) -> Any:
     """Return the shapes of nested symbolic tensors."""
     return engine.like(structure, [x.shape for x in engine.flatten(structure)])
+
+
+def _giver(x: KerasTensor) -> str:
+    """Return the name of the layer that gives a symbolic tensor."""
+    name: str = x.name if x.node is None else x.node.layer.name
+    return name
 
 
 def _given(x: KerasTensor) -> Layer:
