@@ -6,8 +6,9 @@ and gets NaN (`where(x > 0, log(x), 0)` at 0). So a sweep that ends in NaN is ru
 which carries beside each cotangent a mask of where it is alive: 0 where it is 0 by construction. A
 zero that arithmetic made (1/inf) stays alive, since what it stands for is unknown.
 
-TensorFlow does this for one operation, sqrt, and for every zero there. So does this sweep, and with
-`guard_sqrt` nothing else.
+TensorFlow does this for sqrt, and for every zero there. Its selections hand back 0 to what they do
+not take, whatever the upstream is, but what is behind them multiplies that 0. So does this sweep
+with `as_tensorflow`.
 """
 
 from __future__ import annotations
@@ -28,21 +29,25 @@ if TYPE_CHECKING:
     from gradcli.engine.record.record import Entry
     from gradcli.engine.sweeps.reverse import Shares
 
+# Selections whose gradient TensorFlow selects, too; that of relu is a product.
+SELECTED_IN_TENSORFLOW = frozenset((
+    "where", "clip", "maximum", "minimum", "multiply_no_nan", "divide_no_nan", "sign"))
 
 
 def reverse(entries: Sequence[Entry], seeds: Mapping[int, Any], sources: Collection[int],
-            *, emit: bool = False, guard_sqrt: bool = False) -> dict[int, Any]:
+            *, emit: bool = False, as_tensorflow: bool = False) -> dict[int, Any]:
     """Return adjoints of `sources` as the ordinary reverse sweep does, but with absorbing zeros.
 
     Each source is treated as if it were the only one: which factor 0 is a constant depends on what
-    varies. guard_sqrt: whether zeros absorb only at sqrt.
+    varies. as_tensorflow: whether zeros absorb only where TensorFlow's do.
     """
     varying: set[int] = set()
     found = swept(entries, seeds, sources, emit=emit,
-                  shares=absorbed(seeds, guard_sqrt, varying))
+                  shares=absorbed(seeds, as_tensorflow, varying))
     for i in [i for i, g in found.items() if emit or has_nan(g)]:
         if len(sources) > 1 and differs_alone(entries, i, varying):
-            found.update(swept(entries, seeds, [i], emit=emit, shares=absorbed(seeds, guard_sqrt)))
+            found.update(swept(
+                entries, seeds, [i], emit=emit, shares=absorbed(seeds, as_tensorflow)))
     return found
 
 
@@ -53,12 +58,12 @@ def differs_alone(entries: Sequence[Entry], source: int, varying: set[int]) -> b
     return bool(varying) and not varying <= active(entries, [source])
 
 
-def absorbed(seeds: Mapping[int, Any], guard_sqrt: bool = False,
+def absorbed(seeds: Mapping[int, Any], as_tensorflow: bool = False,
              varying: set[int] | None = None) -> Shares:
     """Return the function of shares for one sweep from these seeds in which zeros absorb.
 
-    guard_sqrt: whether zeros absorb only at sqrt. varying: receives the ids of factors that are 0
-    somewhere and depend on a source.
+    as_tensorflow: whether zeros absorb only where TensorFlow's do. varying: receives the ids of
+    factors that are 0 somewhere and depend on a source.
     """
     alive: dict[int, Any] = {i: _of_seed(g) for i, g in seeds.items()}
     # The same without factors, for what is recorded: a 0 that is constant here may vary in the
@@ -72,11 +77,11 @@ def absorbed(seeds: Mapping[int, Any], guard_sqrt: bool = False,
         live, kept = alive.pop(entry[OUT]), used.pop(entry[OUT])
         if entry[OP].name == "sqrt":
             live = _of_seed(g)
-        elif guard_sqrt:
+        elif as_tensorflow:
             live = None
-        inside, masks = _masks(entry, live, reached, guard_sqrt, varying)
-        within, keeps = _masks(entry, kept, reached, guard_sqrt, None, factors=False) if (
-            recorded and masks and not guard_sqrt) else ({}, [])
+        inside, masks = _masks(entry, live, reached, as_tensorflow, varying)
+        within, keeps = _masks(entry, kept, reached, as_tensorflow, None, factors=False) if (
+            recorded and masks and not as_tensorflow) else ({}, [])
 
         def mended(k: int, c: Any) -> Any:
             if _is_product(entry[OP]) and has_nan(c):
@@ -137,7 +142,7 @@ def _only(c: Any, mask: Any, keep: Any, recorded: bool) -> Any:
     return where(greater(mask, 0.0), c, 0.0)
 
 
-def _masks(entry: Entry, live: Any, reached: set[int], guard_sqrt: bool,
+def _masks(entry: Entry, live: Any, reached: set[int], as_tensorflow: bool,
            varying: set[int] | None, factors: bool = True) -> tuple[dict[int, Any], list[Any]]:
     """Return masks of where shares of the cotangent are alive.
 
@@ -146,22 +151,23 @@ def _masks(entry: Entry, live: Any, reached: set[int], guard_sqrt: bool,
 
     live: mask of the result.
     reached: ids that a derivative reaches.
-    guard_sqrt: whether zeros absorb only at sqrt.
+    as_tensorflow: whether zeros absorb only where TensorFlow's do.
     varying: receives the ids of factors that are 0 somewhere and depend on a source.
     factors: whether constant factors that are 0 absorb.
     """
     op, ids = entry[OP], entry[IDS]
     inside: dict[int, Any] = {}
     out: list[Any] = []
-    if op.kind == FLAT or (guard_sqrt and live is None and not op.elementwise):
+    if op.kind == FLAT or (as_tensorflow and live is None and not op.elementwise):
         return inside, out
-    if op.elementwise or (_is_product(op) and not guard_sqrt):
+    if op.elementwise or (_is_product(op) and not as_tensorflow):
         for k, i in enumerate(ids):
             if i is None or i not in reached or not op.edge(k):
                 continue
-            constant = [] if guard_sqrt or not factors else _constant(entry, k, reached, varying)
+            constant = [] if as_tensorflow or not factors else _constant(entry, k, reached, varying)
             if op.elementwise:
-                selects = bool(constant) or ("selecting" in op.traits and not guard_sqrt)
+                selects = op.name in SELECTED_IN_TENSORFLOW if as_tensorflow else (
+                    bool(constant) or "selecting" in op.traits)
                 mask = _of_elements(entry, live, k, selects)
             else:
                 mask = _of_product(entry, live, k, constant)

@@ -62,7 +62,7 @@ def gradient(targets: Sequence[Tensor], sources: Sequence[Tensor], *, seeds: Seq
         records.current().absorbed = True
         with quiet():
             found.update(absorbing.reverse(
-                expanded(entries), weights, spoiled, emit=emit, guard_sqrt=tensorflow))
+                expanded(entries), weights, spoiled, emit=emit, as_tensorflow=tensorflow))
     if ranged and found and extreme(entries, sources, map(value_of, found.values())):
         from gradcli.engine.sweeps import wide
 
@@ -135,19 +135,20 @@ def size(shape: Sequence[int]) -> int:
 
 
 def jacobian(target: Tensor, sources: Sequence[Tensor], *, mode: str = "auto",
-             emit: bool = False, entries: Segment | None = None) -> list[Any]:
+             emit: bool = False, entries: Segment | None = None, tensorflow: bool = False
+             ) -> list[Any]:
     """Return for each source the Jacobian, target shape + source shape, or None.
 
     One batched sweep: backwards with all rows as seeds, or forwards with all columns, whichever are
     fewer (`mode` "reverse" or "forward" decides otherwise). A scalar target or a record of scalars
-    needs no arrays at all.
+    needs no arrays at all. tensorflow: as in `gradient`.
     """
     from gradcli.engine.sweeps import tangent
 
     if entries is None:
         entries = records.current().history()
     if mode != "forward" and target.shape == ():
-        return gradient([target], sources, emit=emit, entries=entries)
+        return gradient([target], sources, emit=emit, entries=entries, tensorflow=tensorflow)
     if target.id is None or not is_float(target.value):
         return [None] * len(sources)
     out: list[Any] = []
@@ -166,7 +167,8 @@ def jacobian(target: Tensor, sources: Sequence[Tensor], *, mode: str = "auto",
                     from gradcli.engine.sweeps import absorbing
 
                     records.current().absorbed = True
-                    rows = absorbing.reverse(entries, unit, [s.id], emit=emit)[s.id]
+                    rows = absorbing.reverse(
+                        entries, unit, [s.id], emit=emit, as_tensorflow=tensorflow)[s.id]
                 if emit and rows is not None:
                     rows = rows_in_range(entries, target, unit[target.id].value, s, rows)
                 found = _from_rows(rows, target, s, emit)
@@ -175,7 +177,8 @@ def jacobian(target: Tensor, sources: Sequence[Tensor], *, mode: str = "auto",
                     entries, {s.id: tangent.basis(s.value)}, [target.id]).get(target.id)
                 if columns is not None and mode == "auto" and has_nan(columns):
                     # Only the reverse sweep knows which zeros absorb an infinite slope.
-                    out += jacobian(target, [s], mode="reverse", entries=entries)
+                    out += jacobian(
+                        target, [s], mode="reverse", entries=entries, tensorflow=tensorflow)
                     continue
                 found = from_columns(columns, target, s)
             if found is not None and not emit:

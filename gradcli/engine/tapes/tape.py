@@ -200,7 +200,8 @@ class GradientTape(Watching):
         y = Tensor(target.value, target.id)
         out = []
         for k, s in enumerate(wanted):
-            parts = derivatives.jacobian(y, q.leaves(k), emit=q.emit, entries=q.entries)
+            parts = derivatives.jacobian(y, q.leaves(k), emit=q.emit, entries=q.entries,
+                                         tensorflow=self.tensorflow_semantics)
             out.append(q.as_result(q.derivative(parts, k), k, target.shape + s.shape))
         self._done(q, out)
         return like(sources, out)

@@ -46,7 +46,7 @@ from gradcli.ops.table.linalg import matmul
 from gradcli.ops.table.reductions import mean, norm2, reduce_max, sum_
 from gradcli.ops.table.shapes import REAL, concat, whole
 from gradcli.ops.table.special import erfc
-from gradcli.ops.values import dtype_of, plain, shape_of, show
+from gradcli.ops.values import plain, shape_of, show
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -384,9 +384,9 @@ def _dropout(x: Any, rate: Any = 0.5, seed: Any = 0.0) -> Any:
         raise error("E0404", f"`dropout` needs a rate from 0 to below 1, not {rate!r}",
                     help="such as dropout(x, 0.5)")
     generator = np.random.default_rng(abs(whole(seed, "a seed")))
-    kept = np.asarray(generator.random(shape_of(x)) >= rate) / (1.0 - rate)
-    narrow = dtype_of(getattr(x, "value", x)) == "float32"
-    return multiply(x, plain(kept.astype("float32" if narrow else "float64")))
+    kept = plain(np.asarray(generator.random(shape_of(x)) >= rate))
+    # Selected, not multiplied by 0: what is dropped spoils nothing where it is infinite.
+    return where(kept, multiply(x, 1.0/(1.0 - rate)), 0.0)
 
 
 dropout = composite(

@@ -183,13 +183,13 @@ def settled(old: Any, new: Any, held: Any) -> Any:
 class Forward:
     """The entries of a program before any derivative, with its targets and sources."""
 
-    __slots__ = ("entries", "guard_sqrt", "inputs", "sources", "targets")
+    __slots__ = ("as_tensorflow", "entries", "inputs", "sources", "targets")
 
     def __init__(self, question: Question, run: Run, entries: Sequence[Entry], inputs: Iterable[int]
                  ) -> None:
         self.entries = entries
         self.inputs = list(inputs)
-        self.guard_sqrt = question.tf
+        self.as_tensorflow = question.tf
         self.sources = [
             question.source(run, b) for b in question.program.sources(run, question.wrt)]
         self.targets = []
@@ -222,5 +222,6 @@ class Forward:
                 for s in self.sources:
                     source: Any = made.get(s.id)    # type: ignore[arg-type]
                     found = None if source is None else absorbing.reverse(
-                        entries, seeds, [source.id], guard_sqrt=self.guard_sqrt).get(source.id)
+                        entries, seeds, [source.id], as_tensorflow=self.as_tensorflow
+                    ).get(source.id)
                     yield None if found is None else value_of(found)
