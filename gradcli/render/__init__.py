@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 # Format -> the module that writes pages, and what it is told; JSON is of the answer itself.
 WRITERS = {"table": ("terminal",), "plain": ("plain",), "json": ("machine",),
            "ndjson": ("machine",), "csv": ("delimited", ","), "tsv": ("delimited", "\t"),
-           "markdown": ("markdown",), "latex": ("latex",)}
+           "markdown": ("markdown",), "latex": ("latex",), "html": ("html",)}
 FORMATS = tuple(WRITERS)[1:]    # a table needs a terminal's width
 EXACT = ("plain", "json", "ndjson", "csv", "tsv")       # for programs: all rows, all digits
 DOCUMENTS = tuple([format for format in FORMATS if format not in EXACT])

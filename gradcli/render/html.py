@@ -13,6 +13,7 @@ from html import escape
 
 from gradcli.render import entries
 from gradcli.render import page as parts
+from gradcli.render.messages import causes
 from gradcli.render.numbers import significant, visible
 from gradcli.render.page import Bar, Code, Phrase
 
@@ -32,32 +33,46 @@ FILLS = {"green": "#2e7d32", "red": "#c0392b", "yellow": "#e0a800", "dim": "#c8c
 """Style of a share to its colour; they differ in lightness, too."""
 
 CSS = """
+:root { color-scheme: light dark; --text: #1a1a1a; --page: #fff; --quiet: #555; --line: #ddd;
+  --strong: #888; --code: #f4f4f4; --bad: #a32117; --good: #1f6b25; }
+@media screen and (prefers-color-scheme: dark) {
+  :root { --text: #e4e4e4; --page: #16181b; --quiet: #a9adb3; --line: #34383d; --strong: #7d838b;
+    --code: #24282d; --bad: #ff8a7a; --good: #7fd18b; }
+}
 body { font: 16px/1.45 "Segoe UI", Roboto, "Helvetica Neue", Arial, "Noto Sans", sans-serif;
-  color: #1a1a1a; background: #fff; max-width: 62em; margin: 0 auto; padding: 1em 1.2em 3em; }
+  color: var(--text); background: var(--page); max-width: 62em; margin: 0 auto;
+  padding: 1em 1.2em 3em; }
 h1 { font-size: 1.7em; line-height: 1.2; margin: .4em 0; }
-h2 { font-size: 1.2em; margin: 1.8em 0 .4em; border-bottom: 1px solid #bbb; }
+h2 { font-size: 1.2em; margin: 1.8em 0 .4em; border-bottom: 1px solid var(--strong); }
 h1, h2, p, dd, td, th, code, li { overflow-wrap: anywhere; unicode-bidi: isolate; }
 p { margin: .5em 0; max-width: 46em; }
 table { border-collapse: collapse; max-width: 100%; min-width: 50%;
   margin: .6em 0 1em; font-size: .94em; }
-caption { text-align: left; color: #555; padding: 0 0 .3em; }
+caption { text-align: left; color: var(--quiet); padding: 0 0 .3em; }
 th, td { text-align: left; vertical-align: top; padding: .28em .7em .28em 0;
-  border-bottom: 1px solid #ddd; }
-thead th { border-bottom: 2px solid #888; overflow-wrap: normal; }
+  border-bottom: 1px solid var(--line); }
+thead th { border-bottom: 2px solid var(--strong); overflow-wrap: normal; }
 tbody th { font-weight: 600; }
 .n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
-.bad { color: #a32117; }
-.good { color: #1f6b25; }
-code { font: .92em "DejaVu Sans Mono", Consolas, Menlo, monospace; background: #f4f4f4;
+.bad { color: var(--bad); }
+.good { color: var(--good); }
+code { font: .92em "DejaVu Sans Mono", Consolas, Menlo, monospace; background: var(--code);
   padding: 0 .2em; }
-pre { white-space: pre-wrap; overflow-wrap: anywhere; background: #f4f4f4; padding: .5em; }
+pre { white-space: pre-wrap; overflow-wrap: anywhere; background: var(--code); padding: .5em; }
 dl { margin: .4em 0; }
 dl div { display: flex; gap: .8em; padding: .15em 0; }
-dt { flex: 0 0 8.5em; color: #555; }
+dt { flex: 0 0 8.5em; color: var(--quiet); }
 dd { margin: 0; flex: 1 1 auto; min-width: 0; }
 svg { vertical-align: middle; margin-right: .5em; }
+figure { margin: 1em 0; }
+img { max-width: 100%; height: auto; background: #fff; }
 .bar { white-space: nowrap; }
+h1 code, h2 code { background: none; padding: 0; }
 math { font-size: 1.08em; }
+@media screen { td:has(math) { white-space: nowrap; } }
+.eq, .wide { max-width: 100%; overflow-x: auto; }
+.eq mtd { text-align: left; }
+.eq mtd:first-child { text-align: right; }
 @page { size: A4; margin: 16mm 15mm; }
 @media print {
   body { font-size: 10.5pt; max-width: none; padding: 0; }
@@ -66,6 +81,7 @@ math { font-size: 1.08em; }
   thead { display: table-header-group; }
   th, td { padding-right: .5em; }
   code, pre { background: none; }
+  .eq, .wide { overflow: visible; }
 }
 """
 
@@ -81,7 +97,7 @@ def write(pages: Sequence[Page]) -> str:
             body.append(_block(block, page.digits, "h1" if first else "h2"))
             if first:
                 title = _said(block, page.digits)
-    allowed = f"default-src 'none'; style-src 'sha256-{_digest(CSS)}'"
+    allowed = f"default-src 'none'; style-src 'sha256-{_digest(CSS)}'; img-src data:"
     return "\n".join([
         "<!DOCTYPE html>", '<html lang="en">', "<head>", '<meta charset="utf-8">',
         f'<meta http-equiv="Content-Security-Policy" content="{allowed}">',
@@ -113,14 +129,18 @@ def _block(block: parts.Block, digits: int | None, head: str) -> str:
     if isinstance(block, parts.Table):
         return _table(block, digits)
     if isinstance(block, parts.Equations):
-        return f"<pre>{escape(chr(10).join(map(visible, block.lines)))}</pre>"
+        return _equations(block.lines)
     if isinstance(block, parts.Causes):
-        return _remarks(block.items)
+        return _causes(block)
     if isinstance(block, parts.Remark):
         before = f"<strong>{_text(block.head)}</strong> " if block.head else ""
         return f"<p>{before}{_prose(block.text)}</p>"
     if isinstance(block, parts.Preformatted):
-        return f"<pre>{escape(chr(10).join(map(visible, block.lines)))}</pre>"
+        return _pre(block.lines)
+    if isinstance(block, parts.Picture):
+        data = base64.b64encode(block.svg).decode()
+        return (f'<figure><img src="data:image/svg+xml;base64,{data}" alt="{_text(block.text)}">'
+                "</figure>")
     assert isinstance(block, parts.Paragraph)
     return f"<p>{inline([block.text])}</p>"
 
@@ -134,18 +154,31 @@ def _table(block: parts.Table, digits: int | None) -> str:
     sides = [' class="n"' if side == "r" else "" for side in block.sides]
     heads = "".join([f'<th scope="col"{side}>{inline([head])}</th>'
                      for head, side in zip(block.head, sides, strict=True)])
-    lines = ["<table>"]
+    lines = ['<div class="wide">', "<table>"]
     if block.caption:
         lines.append(f"<caption>{_prose(block.caption)}</caption>")
     lines += [f"<thead><tr>{heads}</tr></thead>", "<tbody>"]
     for at, row in enumerate(block.rows):
-        cells = [_cell(value, digits) for value in row]
         wrong = ' class="bad"' if at in block.wrong else ""
-        first = f'<th scope="row"{sides[0]}>{cells[0]}</th>'
-        rest = "".join([f"<td{side}>{cell}</td>"
-                        for cell, side in zip(cells[1:], sides[1:], strict=True)])
-        lines.append(f"<tr{wrong}>{first}{rest}</tr>")
-    return "\n".join([*lines, "</tbody>", "</table>"])
+        high = _height(row)
+        for line in range(high):
+            cells = ""
+            for k, (value, side) in enumerate(zip(row, sides, strict=True)):
+                several = high > 1 and isinstance(value, tuple) and len(value) > 1
+                if line and not several:
+                    continue
+                start, end = ('<th scope="row"', "</th>") if k == 0 else ("<td", "</td>")
+                span = f' rowspan="{high}"' if high > 1 and not several else ""
+                cell = _cell(value[line] if several else value, digits)
+                cells += f"{start}{side}{span}>{cell}{end}"
+            lines.append(f"<tr{wrong}>{cells}</tr>")
+    return "\n".join([*lines, "</tbody>", "</table>", "</div>"])
+
+
+def _height(row: Sequence[Any]) -> int:
+    """Return the number of lines of a row whose cells have lines that belong together, else 1."""
+    counts = [len(value) for value in row if isinstance(value, tuple) and len(value) > 1]
+    return counts[0] if len(counts) > 1 and len(set(counts)) == 1 else 1
 
 
 def _cell(value: Any, digits: int | None) -> str:
@@ -191,15 +224,31 @@ def _bar(piece: Bar) -> str:
             f'{_text(piece)}</span>')
 
 
-def _remarks(items: entries.Named) -> str:
+def _causes(block: parts.Causes) -> str:
+    """Return why gradients are None, with place and fix as on a terminal, and notes."""
     lines = []
-    for names, value, remark, _ in [*entries.reasons(items), *entries.notes(items)]:
-        who = f"<code>{_text(entries.listed(names))}</code>" if names else ""
-        who += " is None: " if value is None and who else ": " if who else ""
-        fix = f"; fix: <code>{_text(remark['fix'])}</code>" if remark.get("fix") else ""
-        lines.append(
-            f"<li>{who}{_prose(remark['message'])}{_text(entries.line(remark))}{fix}</li>")
-    return "\n".join(["<ul>", *lines, "</ul>"]) if lines else ""
+    for names, value, reason, at in entries.reasons(block.items):
+        (_, first), *more = causes(
+            block.answer.get("file") or "", names, value, reason, at,
+            texts=block.answer.get("lines"), of=entries.count(block.items))
+        lines.append(f"<p>{_prose(first)}</p>")
+        lines.append(_pre([f"{head} {text}".removeprefix(" ") for head, text in more]))
+    lines += [f"<p><strong>note:</strong> {_prose(entries.sentence(names, note))}</p>"
+              for names, _, note, _ in entries.notes(block.items)]
+    return "\n".join([line for line in lines if line])
+
+
+def _pre(lines: Sequence[str]) -> str:
+    return f"<pre>{escape(chr(10).join(map(visible, lines)))}</pre>" if lines else ""
+
+
+def _equations(lines: Sequence[str]) -> str:
+    """Return equations below each other, aligned at the sign."""
+    tex = [line.tex for line in lines
+           if isinstance(line, Phrase) and line.tex and len(line) <= LONGEST]
+    drawn = len(tex) == len(lines) and mathml(
+        r"\begin{align*}" + r" \\ ".join(tex) + r"\end{align*}")
+    return f'<p class="eq"><math displaystyle="true">{drawn}</math></p>' if drawn else _pre(lines)
 
 
 # --------------------------------------------------------------------------------------------------
@@ -207,7 +256,7 @@ def _remarks(items: entries.Named) -> str:
 
 def _formula(piece: Phrase, longest: int) -> str:
     """Return a formula as MathML; as code, which can be broken into lines, where it is long."""
-    drawn = "" if len(piece) > longest else mathml(piece.tex)
+    drawn = "" if len(piece) > longest else mathml(piece.tex.replace("&=", "="))
     if not drawn:
         return f"<code>{_text(piece)}</code>"
     return f'<math alttext="{_text(piece)}">{drawn}</math>'

@@ -195,6 +195,14 @@ class Preformatted(NamedTuple):
     gap: bool = False
 
 
+class Picture(NamedTuple):
+    """A picture as SVG, for pages that have pictures. text: what it shows, in words."""
+
+    svg: bytes
+    text: str
+    gap: bool = False
+
+
 class Grid(NamedTuple):
     """A table for one terminal: columns of finished lines."""
 
@@ -210,4 +218,4 @@ class Rich(NamedTuple):
 
 
 Block = (Title | Verdict | Facts | Table | Remark | Paragraph | Equations | Causes | Preformatted
-         | Grid | Rich)
+         | Picture | Grid | Rich)

@@ -86,8 +86,9 @@ EFFECTS: dict[str, list[tuple[list[str], str]]] = {
 }
 # An option whose only effect so far is an error: a file of this version has one tape.
 REFUSED = {"tape"}
-# Options that want a file or a script: at work in test_why.py and test_scripts.py.
-OF_FILES = {"write", "real"}
+# Options that want a file, a script or a browser: at work in test_why.py, test_scripts.py and
+# test_html.py.
+OF_FILES = {"write", "real", "open"}
 # One that wants a cluster: at work in test_cluster.py.
 OF_CLUSTERS = {"scheduler"}
 
@@ -130,6 +131,8 @@ def test_every_option_is_accepted_where_it_exists_and_nowhere_else(command: str)
             argv.append(flag)
             if option.kind not in ("flag", "count"):
                 argv.append(values.get(option.name, option.choices[-1] if option.choices else "t"))
+            if option.name == "open":
+                argv += ["--format", "csv"]     # which is no page: no browser opens
             status = in_process(argv)[0]
             expected = (2 if option.name not in own or option.name in OF_FILES
                         else 3 if option.name in REFUSED else 0)

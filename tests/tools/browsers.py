@@ -49,7 +49,7 @@ def width(page: Path, wide: int = A4) -> int:
     """
     text = page.read_text(encoding="utf-8")
     text = re.sub(r"<meta http-equiv=[^>]*>", "", text)     # its own scripts are forbidden
-    text = text.replace("@media print", "@media all")
+    text = text.replace("@media screen", "@media not all").replace("@media print", "@media all")
     copy = page.with_name(f"wide-{page.name}")
     copy.write_text(text.replace("</body>", "<script>document.title = 'needs ' + Math.max("
                                  "...[...document.querySelectorAll('main *')].map("

@@ -147,12 +147,13 @@ def steps(options: StepsOptions, environment: Environment) -> int:
 def derive(options: DeriveOptions, environment: Environment) -> int:
     """Show derivatives as formulas; with --strict 1 if one is None."""
     from gradcli.formulas.text import LANGUAGES, language_of
-    from gradcli.questions.derive.answer import derived
+    from gradcli.questions.derive.answer import derived, typeset
     from gradcli.render.layouts import formula
 
     destination = Destination(options, environment)
     language = destination.format if destination.format in LANGUAGES else "gradcli"
-    answer = guarded(options, environment, lambda program, options: derived(
+    ask = typeset if destination.format == "html" else derived
+    answer = guarded(options, environment, lambda program, options: ask(
         question_from(program, options), what=options.what, order=options.order or 1,
         language=language, simplify=options.simplify, named=not options.inline))
     conditions = answer["conditions"]

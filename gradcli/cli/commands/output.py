@@ -32,6 +32,8 @@ class Destination:
         self._environment = environment
         self._options = options
         self.path = None if options.output == "-" else options.output
+        if options.open and self.path is None:
+            self.path = _temporary()
         self.to_terminal = self.path is None and environment.terminal(environment.stdout)
         self.format = options.chosen() or ("table" if self.to_terminal else "plain")
 
@@ -86,6 +88,16 @@ class Destination:
             from gradcli.cli.files import write_file
 
             write_file(self.path, text)
+            if self._options.open:
+                self._show(self.path)
+
+    def _show(self, path: str) -> None:
+        """Show a file in the browser, and tell its name, for where there is none."""
+        import webbrowser
+        from pathlib import Path
+
+        self.remark(f"{path}\n")
+        webbrowser.open(Path(path).resolve().as_uri())
 
     def put_bytes(self, data: bytes) -> None:
         """Write the bytes of a picture to the destination."""
@@ -105,6 +117,16 @@ class Destination:
     def remark(self, text: str) -> None:
         """Write a remark that has no room in the answer to where messages go."""
         self._environment.tell(text)
+
+
+def _temporary() -> str:
+    """Return the path of a new file for a page that stays when gradcli ends."""
+    import os
+    from tempfile import mkstemp
+
+    number, path = mkstemp(".html", "gradcli-")
+    os.close(number)
+    return path
 
 
 def deliver(answer: dict[str, Any], options: Options, environment: Environment) -> None:

@@ -42,6 +42,11 @@ def plot(options: PlotOptions, environment: Environment) -> int:
             from gradcli.render.pictures.files import picture
 
             return picture(answer, chosen)
+        if chosen == "html":
+            from gradcli.render import write
+            from gradcli.render.pictures.files import page
+
+            return write(answer, [page(answer)], chosen)
         from gradcli.render.pictures import terminal
 
         destination = Destination(options, environment)

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 QUESTION, POINT, OUTPUT, LIMITS = "Question", "Point", "Output", "Limits"
 FORMATS = tuple(WRITERS)
 ENDINGS = {"txt": "plain", "log": "plain", "json": "json", "ndjson": "ndjson", "jsonl": "ndjson",
-           "csv": "csv", "tsv": "tsv", "md": "markdown", "tex": "latex"}
+           "csv": "csv", "tsv": "tsv", "md": "markdown", "tex": "latex", "html": "html",
+           "htm": "html"}
 """End of the name of a file of -o to the format that it has."""
 KINDS = {"str | None": "text", "str": "text", "list[str]": "list", "bool": "flag", "int": "count",
          "int | None": "number"}
@@ -111,6 +112,9 @@ class Options:
     color: str = option(
         "--color", "When to use colour.", "", OUTPUT, default="auto",
         choices=("auto", "always", "never"))
+    open: bool = option(
+        "--open", "Show the answer as a page in the browser: html, in a file of the folder for"
+        " temporary files unless -o names one.", "", OUTPUT)
     quiet: bool = option("-q --quiet", "Results only, no notes.", "", OUTPUT)
     verbose: int = option(
         "-v --verbose", "Say more; with grad the path of each gradient.", "", OUTPUT)
@@ -148,13 +152,14 @@ class Options:
 
     def chosen(self) -> str | None:
         """Return --format, else what the name of -o ends in; None where neither tells a format."""
-        return self.format or self.endings().get(ending(self.output))
+        return self.format or self.endings().get(ending(self.output)) or (
+            "html" if self.open else None)
 
     # ---- what no command line may have: (what, where), or None. Exit status 2. -----------------
 
     def misused(self) -> tuple[str, str] | None:
         """Find a value, or a pair of them, that cannot be."""
-        return self._unsound() or self.wrong() or self.unclear()
+        return self._unsound() or self.wrong() or self.unclear() or self._unseen()
 
     def _unsound(self) -> tuple[str, str] | None:
         for one in self.command.options:
@@ -177,6 +182,12 @@ class Options:
         if self.format is not None or not end or end in self.endings():
             return None
         return unknown_format(self.output, self.endings())
+
+
+    def _unseen(self) -> tuple[str, str] | None:
+        if self.open and (self.chosen() != "html" or self.output == "-"):
+            return "it shows a page; leave out another --format or -o.", "--open"
+        return None
 
 
 def fitting(endings: dict[str, str], formats: tuple[str, ...]) -> dict[str, str]:

@@ -235,13 +235,10 @@ class ReportOptions(ClassOptions):
         "--anonymous", "Leave out who it is: no names, no ids, no text as it was typed.")
     format: str | None = option(
         "--format", "Output format; by default by the name of -o, else html.", "", OUTPUT,
-        choices=("html", *FORMATS))
+        choices=FORMATS)
     output: str | None = option(
         "-o --output", "Write to a file, - for standard output; by default report.html in the"
         " folder of the results.", "FILE", OUTPUT)
-
-    def endings(self) -> dict[str, str]:
-        return {"html": "html", "htm": "html", **super().endings()}
 
     def chosen(self) -> str:
         return super().chosen() or "html"
@@ -265,7 +262,7 @@ def share(text: str) -> float | None:
     return number if 0 <= number <= 1 else None
 
 
-SHOWN = "format digits output color quiet verbose"
+SHOWN = "format digits output open color quiet verbose"
 SUMMED = "format digits color quiet verbose"
 BOOKS = "pages template column comments raw_csv gradescope visibility"
 ROWS = (

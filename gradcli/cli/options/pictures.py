@@ -8,7 +8,7 @@ from gradcli.cli.options.questions import BUDGET, ProgramOptions, QuestionOption
 
 PICTURES = ("svg", "png", "pdf")
 ENDINGS = {"svg": "svg", "png": "png", "pdf": "pdf", "json": "json", "txt": "text", "dot": "dot",
-           "gv": "dot", "mermaid": "mermaid", "mmd": "mermaid"}
+           "gv": "dot", "mermaid": "mermaid", "mmd": "mermaid", "html": "html", "htm": "html"}
 """End of a file's name to its format."""
 HIGHEST = 8
 
@@ -28,7 +28,7 @@ class PictureOptions(ProgramOptions):
         """Return --format, else what the name of -o ends in, else the usual one; None for another
         ending.
         """
-        return self.format or (self.usual if self.output in (None, "-") else super().chosen())
+        return super().chosen() or (self.usual if self.output in (None, "-") else None)
 
     def wrong(self) -> tuple[str, str] | None:
         wrong = super().wrong()
@@ -61,9 +61,9 @@ class PlotOptions(PictureOptions):
         " is around the poles.", "A:B", OUTPUT)
     format: str | None = option(
         "--format", "Output format; by default by the name of -o, else text.", "", OUTPUT,
-        choices=("text", *PICTURES, "json"))
+        choices=("text", *PICTURES, "html", "json"))
     output: str | None = option(
-        "-o --output", "Write to a file: .svg, .png or .pdf.", "FILE", OUTPUT)
+        "-o --output", "Write to a file: .svg, .png, .pdf or .html.", "FILE", OUTPUT)
 
     def wrong(self) -> tuple[str, str] | None:
         wrong = super().wrong()
@@ -105,7 +105,8 @@ class GraphOptions(PictureOptions, QuestionOptions):
 SHOWN = "format output color quiet verbose"
 ROWS = (
     Command("plot", "A function and its derivatives, or contours, as a picture.", PlotOptions,
-            f"file expression latex over of derivatives at range {SHOWN} {BUDGET}", "pictures.plot",
+            f"file expression latex over of derivatives at range {SHOWN} open {BUDGET}",
+            "pictures.plot",
             "gradcli plot -e 'sigmoid(x)' --over x=-10:10",
             "gradcli plot model.txt --over x=-2:2 --derivatives 1,2 --at a=3 -o curves.svg",
             "gradcli plot -e 'x^2 - y^2' --over x=-2:2 --over y=-2:2 -o field.png"),

@@ -39,8 +39,8 @@ class ScriptOptions(QuestionOptions):
         return None
 
 
-OF_SCRIPTS = ("real", "format", "output", "color", "quiet", "verbose", "strict", "fix", "digits",
-              "framework")
+OF_SCRIPTS = ("real", "format", "output", "open", "color", "quiet", "verbose", "strict", "fix",
+              "digits", "framework")
 
 
 class WhyOptions(ScriptOptions):
@@ -123,9 +123,9 @@ class DeriveOptions(QuestionOptions):
     format: str | None = option(
         "--format", "Language of the formulas: " + ", ".join([
             name + f" ({words})" * bool(words) for name, (words, _) in LANGUAGES.items()])
-        + "; or table, plain, json, csv, tsv, markdown. By default by the name of -o, else a table"
-        " on a terminal, plain otherwise.", "", OUTPUT,
-        choices=("table", "plain", "json", "csv", "tsv", "markdown", *LANGUAGES))
+        + "; or table, plain, json, csv, tsv, markdown, html. By default by the name of -o, else a"
+        " table on a terminal, plain otherwise.", "", OUTPUT,
+        choices=("table", "plain", "json", "csv", "tsv", "markdown", "html", *LANGUAGES))
     strict: bool = option(
         "--strict", "Exit 1 if a derivative is None, or leaves a part out, or does not hold at the"
         " given values.", "", OUTPUT)
@@ -168,7 +168,7 @@ ROWS = (
     Command("derive", "The derivative as a formula, also for NumPy, C, LaTeX, SymPy.",
             DeriveOptions,
             "file expression latex wrt of what order simplify unconnected watch at format inline"
-            f" output color quiet verbose strict {BUDGET}", "answer.derive",
+            f" output open color quiet verbose strict {BUDGET}", "answer.derive",
             "gradcli derive -e 'x^2*sin(x)'", "gradcli derive model.txt --of loss --wrt w,b",
             "gradcli derive -e 'x^2*exp(-x*y)' --order 2 --format latex",
             "gradcli derive -e '[r*cos(t), r*sin(t)]' --what jacobian --format c",

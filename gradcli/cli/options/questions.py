@@ -17,7 +17,7 @@ from gradcli.cli.options import (
 
 POINTS = ("csv", "tsv", "ndjson", "parquet", "arrow")
 # Words of rows: what commands take together.
-SHOWN = "format digits output color quiet verbose"
+SHOWN = "format digits output open color quiet verbose"
 BUDGET = "max_steps max_memory timeout"
 PATHS = "unconnected watch tf tape"
 ROWS_OF = "at points points_format on_error"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from gradcli.formulas.text.gradcli import Gradcli
 from gradcli.formulas.text.languages import Language, chosen, listed
 from gradcli.ops.text import ADDED, ANY, ATOM, LATEX, MULTIPLIED, POWER, inside
 from gradcli.render.latex import latex_name
@@ -11,7 +12,7 @@ from gradcli.render.layouts.formula import about
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from typing import Any, ClassVar
 
     from gradcli.formulas.terms import Term
@@ -29,6 +30,12 @@ class Latex(Language):
         "where": (r"\begin{{cases}} {1} & {0} \\ {2} & \text{{otherwise}} \end{{cases}}",
                   (ANY, ANY, ANY), ATOM),
         "exp": ("e^{{{0}}}", (ANY,), POWER)}
+
+    def lengths(self, terms: Sequence[Term], names: Mapping[int, str]) -> dict[int, int]:
+        """Return the lengths of the texts in gradcli's language: what is typeset is as wide as
+        that, and not as its commands are.
+        """
+        return Gradcli(self.algebra).lengths(terms, names)
 
     def accepts(self, name: str) -> bool:
         """Return whether a name is in ASCII: other letters have commands, or none."""
@@ -119,8 +126,8 @@ class Latex(Language):
         return rf"\operatorname{{{shown}}}\left({listed(args)}\right)", ATOM
 
     @staticmethod
-    def file(answer: Answer) -> str:
-        """Return aligned equations in LaTeX."""
+    def equations(answer: Answer) -> list[str]:
+        """Return an equation for each definition and each derivative, with `&=` as its sign."""
         rows = [rf"{_symbol(d['name'])} &= {d['formula']}" for d in answer["definitions"]]
         by = [w for r in answer["results"] for w in r["wrt"]]
         straight = len(answer["inputs"]) < 2 and len({w["name"] for w in by}) == 1 and not any(
@@ -131,6 +138,12 @@ class Latex(Language):
                 {**w, "name": called.get(w["name"], w["name"])} for w in r["wrt"]]}
             rows.append(f"{_fraction(named, 'd' if straight else chr(92) + 'partial ')} &="
                         f" {r['formula'] or chr(92) + 'text{None}'}")
+        return rows
+
+    @staticmethod
+    def file(answer: Answer) -> str:
+        """Return aligned equations in LaTeX."""
+        rows = Latex.equations(answer)
         lines = [f"% {line}" for line in about(answer)]
         return "\n".join([*lines, r"\begin{align*}", " \\\\\n".join([f"  {row}" for row in rows]),
                           r"\end{align*}"]) + "\n"

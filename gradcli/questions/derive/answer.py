@@ -83,6 +83,24 @@ def derived(question: Question, *, what: str = "gradient", order: int = 1,
     return answered(Derivation(question, what, order), language, simplify, named)
 
 
+def typeset(question: Question, *, what: str, order: int, language: str, simplify: bool,
+            named: bool) -> Answer:
+    """Return what `derived` does, with the same equations in LaTeX as `tex`; without these where
+    LaTeX has not what they need, or shares other parts.
+    """
+    from gradcli.formulas.text.latex import Latex
+
+    found = Derivation(question, what, order)
+    answer = answered(found, language, simplify, named)
+    try:
+        other = answered(found, "latex", simplify, named)
+    except GradcliError:
+        return answer
+    if [d["name"] for d in answer["definitions"]] == [d["name"] for d in other["definitions"]]:
+        answer["tex"] = Latex.equations(other)
+    return answer
+
+
 def answered(found: Derivation, language: str, simplify: bool, named: bool) -> Answer:
     """Return all derivatives as plain data."""
     try:

@@ -7,12 +7,14 @@ from __future__ import annotations
 from gradcli.render import numbers, write
 from gradcli.render.markdown import code
 from gradcli.render.numbers import visible
-from gradcli.render.page import Page
+from gradcli.render.page import Code, Equations, Page, Phrase, Remark, Title
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import Any
+
+    from gradcli.render.page import Block
 
     Answer = dict[str, Any]
 
@@ -21,8 +23,24 @@ MISSING, OFF = "\x1b[33m", "\x1b[0m"
 
 
 def page(answer: Answer) -> Page:
-    """Return names and formulas, for shells and spreadsheets."""
-    return Page(fields=_fields(answer), records=_records(answer))
+    """Return names and formulas, for shells and spreadsheets, and as a document."""
+    return Page(fields=_fields(answer), records=_records(answer), blocks=_blocks(answer))
+
+
+def _blocks(answer: Answer) -> Iterator[Block]:
+    """Yield the formulas below what they are of. `tex` of the answer: their equations in LaTeX."""
+    first, *more = about(answer)
+    yield Title((first,))
+    for target in answer["targets"]:
+        if target["formula"]:
+            yield Remark(f"`{target['of']} = {target['formula']}`")
+    texts = [f"{d['name']} = {d['formula']}" for d in answer["definitions"]]
+    texts += [f"{heading(r)} = {r['formula'] or 'None'}" for r in answer["results"]]
+    tex = answer.get("tex") or [""] * len(texts)
+    for text, line in zip(texts, tex, strict=True):
+        yield Equations([Phrase(text, line) if line else Code(text)])
+    for line in more:
+        yield Remark(line)
 
 
 def _fields(answer: Answer) -> Iterator[tuple[str, str]]:
@@ -115,7 +133,7 @@ def render(answer: Answer, chosen: str, width: int | None = None, color: bool = 
         return table(answer, width, color)
     if chosen == "markdown":
         return markdown(answer)
-    shown = {k: v for k, v in answer.items() if k not in ("needs", "renamed")}
+    shown = {k: v for k, v in answer.items() if k not in ("needs", "renamed", "tex")}
     return write(shown, [page(answer)], chosen)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from gradcli.render import numbers, write
 from gradcli.render.numbers import escape, visible
-from gradcli.render.page import Page, Table
+from gradcli.render.page import Code, Page, Table, Title
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -84,8 +84,9 @@ def render(answer: dict[str, Any], format: str, show: Callable[[Any], str] = num
 
         body = [f"| {number} | {code(text) if text.strip() else ''} |" for number, text in rows]
         return "\n".join(["| line | printed |", "|---:|---|", *body]) + "\n"
-    return write(answer, [Page(records=_records(answer["printed"]), blocks=[
-        Table(["line", "printed"], rows, "rl")])], format)
+    table = Table(["line", "printed"], rows, "rl")
+    return write(answer, [Page(records=_records(answer["printed"]), blocks=[table] if (
+        format != "html") else [Title(("Prints of ", Code(answer["file"]))), table])], format)
 
 
 def _records(prints: list[Printed]) -> Iterator[list[Any]]:

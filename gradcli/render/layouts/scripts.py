@@ -12,7 +12,7 @@
 from __future__ import annotations
 
 from gradcli.render.layouts.why import in_framework
-from gradcli.render.page import MISSING, Page, Preformatted, Remark, Title
+from gradcli.render.page import MISSING, Code, Page, Preformatted, Remark, Title
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,6 +33,8 @@ def pages(answer: dict[str, Any], digits: int | None = None) -> list[Page]:
 
 def _blocks(answer: dict[str, Any], indent: str = "") -> Iterator[Block]:
     """Yield the findings. indent: on terminals."""
+    if not indent:
+        yield Title(("Gradients of ", Code(answer["file"])))
     if not answer["findings"]:
         yield Remark(_none(answer))
     for k, finding in enumerate(answer["findings"]):

@@ -84,7 +84,7 @@ def _blocks(answer: dict[str, Any], result: dict[str, Any], show: Show, symbol: 
         for source in result["sources"]:
             lines = chain(result, source, show, symbol)
             if lines:
-                yield Equations(lines, gap=True)
+                yield Equations(list(map(Phrase, lines, _equations(result, source))), gap=True)
     explained = legend(result, symbol)
     if explained:
         yield Paragraph(Phrase(explained), gap=True)
@@ -92,7 +92,8 @@ def _blocks(answer: dict[str, Any], result: dict[str, Any], show: Show, symbol: 
 
 def _table(sides: str, heads: Sequence[str], codes: Sequence[int], soft: tuple[int, int],
            rows: Sequence[Row]) -> Table:
-    return Table(heads, [[tuple(map(Code, cell)) if k in codes else cell
+    return Table(heads, [[tuple([one if isinstance(one, Code) else Code(one) for one in cell])
+                          if k in codes else cell
                           for k, cell in enumerate(row)] for row in rows],
                  sides, soft=soft, gap=True)
 
@@ -194,17 +195,19 @@ def values(result: dict[str, Any], show: Show, whole: bool) -> list[Row]:
     the operation.
     """
     return some(result["steps"], lambda step: [[
-        (named(result, step),), (step["operation"] or step["kind"],),
+        (named(result, step),),
+        (Code(step["operation"], step["tex"]["operation"]) if step["operation"] else step["kind"],),
         ("" if step["operation"] is None else step["formula"],),
         (show(step["value"]) + (MARKS.get(step["kind"], "") if step["operation"] else ""),)]],
         len(result["steps"]), whole)
 
 
-def named(result: dict[str, Any], step: Step) -> str:
+def named(result: dict[str, Any], step: Step) -> Code:
     """Return the name of a step, `v3 = f` for the one that is the target."""
     if [step["name"]] == result["result"] and step["name"] != result["of"]:
-        return f"{step['name']} = {result['of']}"
-    return str(step["name"])
+        return Code(f"{step['name']} = {result['of']}",
+                    f"{step['tex']['name']} = {name(result['of'])}")
+    return Code(step["name"], step["tex"]["name"])
 
 
 def backward(result: dict[str, Any], show: Show, symbol: Symbol, whole: bool) -> list[Row]:
@@ -235,13 +238,18 @@ def _tangent(result: dict[str, Any], step: Step, tangent: Any, show: Show) -> st
 
 def locals_of(step: Step, show: Show, symbol: Symbol) -> Row:
     """Return the local derivatives of a step, and the rule of each."""
-    found = [(local(step, p, show, symbol), p["rule"]) for p in step["partials"]] or [("", "")]
+    found: list[tuple[str, str]] = [
+        (local(step, p, show, symbol), p["rule"]) for p in step["partials"]] or [("", "")]
     return [tuple([text for text, _ in found]), tuple([rule for _, rule in found])]
 
 
-def local(step: Step, partial: dict[str, Any], show: Show, symbol: Symbol) -> str:
+def local(step: Step, partial: dict[str, Any], show: Show, symbol: Symbol) -> Code:
     """Return a local derivative as `∂v1/∂x = 2*x = 3`."""
-    return _equation(symbol(step["name"], partial["wrt"]), partial["formula"], partial, show, NONE)
+    tex = partial["tex"]
+    return Code(
+        _equation(symbol(step["name"], partial["wrt"]), partial["formula"], partial, show, NONE),
+        _equation(derivative(step["tex"]["name"], {tex["wrt"]: 1}), tex["formula"], partial,
+                  _value, number(None)))
 
 
 def _equation(left: str, formula: str | None, partial: dict[str, Any], show: Show, none: str
@@ -364,11 +372,9 @@ def _rows(result: dict[str, Any], step: Step, ahead: bool) -> list[list[str]]:
             for c in carried]
     rows = []
     for k, partial in enumerate(step["partials"] or [None]):
-        local = ["", ""] if partial is None else [
-            Phrase("", _equation(derivative(tex["name"], {partial["tex"]["wrt"]: 1}),
-                                 partial["tex"]["formula"], partial, _value, number(None))),
-            partial["rule"]]
-        rows.append([*(first if k == 0 else [""] * 3), *local,
+        slope = ["", ""] if partial is None else [
+            Phrase("", local(step, partial, _value, symbol_of("utf-8")).tex), partial["rule"]]
+        rows.append([*(first if k == 0 else [""] * 3), *slope,
                      *(last if k == 0 else [""] * len(last))])
     return rows
 

@@ -248,7 +248,7 @@ def _document(answer: dict[str, Any], digits: int | None) -> Iterator[Block]:
 
     form = _form(answer, digits)
     for result in answer.get("results") or ():
-        yield from document(GRAD, numbers.rounded(result, digits))
+        yield from document({**answer, **GRAD}, numbers.rounded(result, digits))
         yield from paths(result, form)
         yield from watched(result.get("names") or [])
     yield from in_framework(answer)

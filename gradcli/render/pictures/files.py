@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from gradcli.base.errors import error
 from gradcli.base.lazy import np
+from gradcli.render.numbers import visible
+from gradcli.render.page import Page, Picture, Remark, Title
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
+
+    from gradcli.render.page import Block
 
 
 SIZE = (6.0, 4.0)       # inches
@@ -64,6 +69,27 @@ def picture(answer: dict[str, Any], format: str) -> bytes:
         axes.set_title(answer["title"], parse_math=False)
         figure.savefig(file, format=format, metadata=METADATA[format])
     return _shorter(file.getvalue()) if format == "svg" else file.getvalue()
+
+
+def page(answer: dict[str, Any]) -> Page:
+    """Return the page of a plot: the picture, and what is special about it. Raises E0811 without
+    matplotlib.
+    """
+    def blocks() -> Iterator[Block]:
+        yield Title((answer["title"],))
+        yield Picture(picture(answer, "svg"), _said(answer))
+        for note in answer["notes"]:
+            yield Remark(visible(note["message"]))
+
+    return Page(blocks=list(blocks()))
+
+
+def _said(answer: dict[str, Any]) -> str:
+    """Return what the picture shows, for those who do not see it."""
+    over = " and ".join([f"{one['name']} from {one['low']:g} to {one['high']:g}"
+                         for one in answer["over"]])
+    names = ", ".join([curve["name"] for curve in answer.get("curves") or ()])
+    return f"{names or answer['title']} over {over}"
 
 
 def _shorter(svg: bytes) -> bytes:
