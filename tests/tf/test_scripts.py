@@ -295,7 +295,7 @@ def test_markdown(tmp_path: Path) -> None:
     path.write_text(HEAD + CUT)
     done = gradcli_("why", str(path), "--format", "markdown")
     assert done.stderr == "one\n"
-    assert done.stdout.startswith("- dloss/dx is None, asked for at ")
+    assert "\n- dloss/dx is None, asked for at " in done.stdout
     assert f"```text\n  --> {path}:6:26\n" in done.stdout
     assert "\n- try: write `x` for `tf.stop_gradient(x)`\n" in done.stdout
 
