@@ -211,7 +211,7 @@ class Explainer:
         cause = self._of_operation(root.entry, root.index)
         if turned is None:
             return cause
-        if cause.code == "nan-pole":
+        if cause.code == "nan-pole" and not self._meets_itself(turned, root):
             if turned[OP].name not in ("multiply", "xlogy", "matmul", "sum"):
                 return self._indeterminate(turned, root)
             # The infinity made the NaN of a product, so it is what has to be mended.
@@ -222,6 +222,14 @@ class Explainer:
                     rewrites.of_product(self.trail, self.words, root.entry), root.entry))
         cause.text += f"; {self.words.where(turned)} makes NaN of it"
         return cause
+
+    def _meets_itself(self, turned: Entry, root: Root) -> bool:
+        """Return whether an infinity became NaN where it met itself, as in x - max(x)."""
+        bad = [(turned[IDS][k], at) for k, v, at in operands_at(turned, bad_index(turned[ANS]))
+               if not finite(v)]
+        return len(bad) > 1 and all(
+            i in self.trail.by_out and self.trail.root(self.trail.by_out[i], at).entry
+            is root.entry for i, at in bad)
 
     def _of_operation(self, entry: Entry, index: Index) -> Fault:
         """Return the cause where finite operands gave a value that is not finite."""

@@ -11,8 +11,8 @@ import re
 
 from gradcli.tf.scripts.formulas import (
     cast,
+    finite,
     largest,
-    rewritten,
     smooth,
     stepped,
     stopped,
@@ -326,7 +326,7 @@ def changes(scripts: Scripts, reasons: Sequence[Any], asked: Any) -> list[Change
 
 
 def _of(scripts: Scripts, reason: Any, asked: Any) -> list[Change]:
-    find = CHANGES.get(reason.code, rewritten if reason.code.startswith("nan-") else None)
+    find = CHANGES.get(reason.code, finite if reason.code.startswith("nan-") else None)
     where = asked[0] if asked is not None and find in AT_QUESTION else reason.file
     script = scripts.at(where)
     node = script.node(reason) if script is not None else None

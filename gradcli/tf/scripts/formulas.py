@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 ATOMS = (ast.Name, ast.Attribute, ast.Call, ast.Subscript, ast.Constant)
 # Functions that cut off what is beyond a bound, and comparisons by what is larger.
 BOUNDS = ("maximum", "minimum", "clip_by_value")
+# How -inf is written.
+MINUS_INFINITY = re.compile(r"""-(\w+\.inf|float\(['"]inf['"]\))|float\(['"]-inf['"]\)|\w+\.NINF""")
+# What keeps the operand of a function off its edge: before and behind it.
+GUARDS = {"log": ("{}.maximum(", ", 1e-7)"), "sqrt": ("", " + 1e-12"), "rsqrt": ("", " + 1e-12")}
 GREATER, LESS = ("greater", "greater_equal"), ("less", "less_equal")
 
 
@@ -150,3 +154,37 @@ def rewritten(script: Script, reason: Any, node: Any, asked: Any) -> Iterator[Ch
             return
 
 
+
+
+def finite(script: Script, reason: Any, node: Any, asked: Any) -> Iterator[Change]:
+    """Yield the rewrite of a formula; a large number for -inf where a mask has that; the statement
+    with its logarithms, roots and quotients kept off their edges.
+    """
+    yield from rewritten(script, reason, node, asked)
+    if "-inf" in reason.message:
+        masks = [n for n in ast.walk(script.tree) if MINUS_INFINITY.fullmatch(ast.unparse(n))]
+        if masks:
+            yield Change(f"write `-1e9` for `{script.code(masks[0])}`: a row of -inf alone has no"
+                         " softmax", *[(*script.span(n), "-1e9") for n in masks])
+    guards = [_guard(script, n) for n in ast.walk(script.statement_of(node))]
+    edits = [edit for words, *two in guards for edit in two]
+    if edits:
+        words = [words for words, *two in guards if two]
+        yield Change(f"{'; '.join(words[:2])}{'; and so on' if words[2:] else ''}", *edits)
+
+
+def _guard(script: Script, node: Any) -> tuple[Any, ...]:
+    """Return the words and the edits that keep a logarithm, root or quotient off its edge; no edits
+    for anything else.
+    """
+    name = getattr(getattr(node, "func", None), "attr", "")
+    operand = node.right if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div) else (
+        node.args[0] if name in GUARDS and node.args else None)
+    if operand is None or _is_number(operand):
+        return ("",)
+    before, after = GUARDS.get(name, ("(", " + 1e-12)"))
+    before = before.format(script.tf)
+    start, end = script.span(operand)
+    x = script.code(operand)
+    return (f"write `{before}{x}{after}` for `{x}` in `{script.code(node)}`",
+            (start, start, before), (end, end, after))
