@@ -175,6 +175,9 @@ class Source:
 
     __slots__ = ("_starts", "name", "text")
 
+    read_as = ""
+    """The program in the language where it was typed otherwise (`gradcli.lang.typed`)."""
+
     def __init__(self, text: str, name: str = "<text>") -> None:
         self.text = text
         self.name = name

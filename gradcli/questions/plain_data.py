@@ -21,6 +21,14 @@ if TYPE_CHECKING:
 NUMBER_BYTES = 8.0 + 32.0
 
 
+def heading(source: Source, command: str) -> Answer:
+    """Return what every answer begins with. `read_as`, the formulas that were read otherwise than
+    typed, is there only where some were.
+    """
+    found = {"schema": 1, "command": command, "file": source.name}
+    return {**found, "read_as": source.read_as} if source.read_as else found
+
+
 def data(value: Any) -> Any:
     """Return a value as numbers and nested lists."""
     if value is None or type(value) in SCALAR_TYPES:

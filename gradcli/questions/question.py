@@ -11,7 +11,7 @@ from gradcli.lang.running.calls import MissingGradients, is_number
 from gradcli.lang.running.program import Program
 from gradcli.lang.running.run import MAX_STEPS, Target
 from gradcli.ops.values import shape_of
-from gradcli.questions.plain_data import NUMBER_BYTES, data, lines
+from gradcli.questions.plain_data import NUMBER_BYTES, data, heading, lines
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -151,8 +151,8 @@ def answer(question: Question, command: str, results: list[Answer]) -> Answer:
     """Return the outermost object. `lines`, the text where the reasons point, is for people only:
     JSON leaves it out.
     """
-    whole = {"schema": 1, "command": command, "file": question.program.source.name,
-             "mode": question.mode, "results": results}
+    whole = {**heading(question.program.source, command), "mode": question.mode,
+             "results": results}
     found = [r for result in results
              for part in (result, *result.get("sources", ()), *result.get("blocks", ()))
              for r in part.get("reasons", ())]

@@ -19,7 +19,7 @@ from gradcli.questions.causes import (
     sums,
     zeros,
 )
-from gradcli.questions.plain_data import data, lines
+from gradcli.questions.plain_data import data, heading, lines
 from gradcli.questions.question import note, reason, tensors
 
 TYPE_CHECKING = False
@@ -100,7 +100,7 @@ def run(question: Question, each: Callable[[Answer, bool], None] | None = None,
                     and all(told is not p for p in printed)]
     reasons = [r for _, told in gaps for item in told["values"] for r in item["reasons"]]
     return {
-        "schema": 1, "command": "run", "file": question.program.source.name, "printed": printed,
+        **heading(question.program.source, "run"), "printed": printed,
         "lines": lines(question.program.source, reasons),
         "expects": [
             {"line": question.program.source.position(e.span[0])[0], "holds": e.holds,

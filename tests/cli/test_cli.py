@@ -66,6 +66,7 @@ EFFECTS: dict[str, list[tuple[list[str], str]]] = {
     "format": [(["eval", "-e", "1", "--format", "ndjson"], '"value": 1.0')],
     "digits": [(["eval", "-e", "pi", "--format", "table", "--digits", "3"], "f = 3.14\n")],
     "strict": [(["grad", *USUAL, "--strict"], "df/dx\t1.43")],
+    "strict_syntax": [(["derive", "-e", "xe^2", "--strict-syntax"], "df/dxe\t2*xe\n")],
     "output": [(["eval", "-e", "1", "-o", "-"], "f\t1\n")],
     "color": [(["grad", *USUAL, "--format", "table", "--color", "always"], "\x1b[1m"),
               (["grad", *USUAL, "--format", "table", "--color", "never"], "\nx  ")],

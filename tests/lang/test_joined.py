@@ -45,7 +45,7 @@ POINT = {"x": 0.7, "y": 1.3, "r": 0.9, "θ": 0.4, "alpha": 2.5}
 
 
 def errors(*argv: str) -> list[dict[str, object]]:
-    status, out, err = in_process([*argv, "--format", "json"])
+    status, out, err = in_process([*argv, "--strict-syntax", "--format", "json"])
     assert (status, out) == (3, ""), argv
     told = json.loads(err.splitlines()[-1])
     found: list[dict[str, object]] = told.get("errors") or [told["error"]]
@@ -55,7 +55,7 @@ def errors(*argv: str) -> list[dict[str, object]]:
 def mended(text: str, argv: tuple[str, ...]) -> str:
     """The text with all suggestions followed, as often as there are any."""
     for _ in range(3):
-        status, _, _ = in_process([argv[0], "-e", text, *argv[1:]])
+        status, _, _ = in_process([argv[0], "-e", text, *argv[1:], "--strict-syntax"])
         if status != 3:
             return text
         for problem in sorted(errors(argv[0], "-e", text, *argv[1:]),
@@ -114,9 +114,23 @@ def test_names_of_the_pages_and_samples() -> None:
     (["taylor", "-e", "xe^x", "--at", "x=1"], 3), (["steps", "-e", "2xsinx", "--at", "x=1"], 3),
     (["eval", "-e", "sinx*x", "--points", "x=[1,2]"], 3), (["run", "-e", "print(sinx)"], 3)])
 def test_a_value_makes_it_a_name(argv: list[str], status: int) -> None:
-    found, _, err = in_process(argv)
+    found, _, err = in_process([*argv, "--strict-syntax"])
     assert found == status, err
     assert status == 0 or ("is one name here" in err and "did you mean `" in err)
+
+
+@pytest.mark.parametrize(("argv", "read_as"), [
+    (["plot", "-e", "sinx", "--over", "x=0:1"], "sin(x)"),
+    (["graph", "-e", "sinx", "--at", "x=1"], "sin(x)"),
+    (["taylor", "-e", "xe^x", "--at", "x=1"], "x*e^x"),
+    (["steps", "-e", "2xsinx", "--at", "x=1"], "2*x*sin(x)"),
+    (["eval", "-e", "sinx*x", "--points", "x=[1,2]"], "sin(x)*x"),
+    (["derive", "-e", "sinx^2", "--wrt", "sinx"], ""), (["derive", "-e", "mgh", "--wrt", "h"],
+                                                        "m*g*h")])
+def test_without_a_value_it_is_taken_apart(argv: list[str], read_as: str) -> None:
+    status, _, err = in_process(argv)
+    assert status == 0, err
+    assert err.startswith(f"read as {read_as}\n") if read_as else "read as" not in err
 
 
 def test_a_derivative_in_the_way_of_textbooks() -> None:

@@ -414,7 +414,7 @@ def test_custom_gradients_refused(text: str, code: str, line: int) -> None:
     ("a, b = 3", "E0307", 1), ("a, b = [1, 2, 3]", "E0307", 1), ("a, b = none", "E0307", 1),
     ("for a, b in [1, 2]: pass", "E0307", 1), ("def f(a): return a\nf()", "E0207", 2),
     ("def f(a): return a\nf(1, 2)", "E0207", 2), ("def f(a): return a\nf(b=2)", "E0207", 2),
-    ("def f(a): return a\nf + 1", "E0205", 2), ("x = 3\nx(2)", "E0206", 2),
+    ("def f(a): return a\nf + 1", "E0205", 2), ("x = 3\nprint(x(2))", "E0206", 2),
     ("if 1 > 2:\n    q = 3\nprint(q)", "E0202", 3),
     ("def f(a):\n    if a > 0: z = 1\n    return z\nf(-1)", "E0202", 3), ("nosuch(3)", "E0201", 1),
     ("print(z)\nz = 3", "E0202", 1), ("y = np.nosuch(3)", "E0209", 1),

@@ -22,7 +22,7 @@ from gradcli.points.files import ENDINGS, ending, open_table
 from gradcli.points.job import Job, assigned, inputs_of, lookalikes
 from gradcli.points.ranges import is_range, ranges
 from gradcli.points.writing import output
-from gradcli.questions.plain_data import data
+from gradcli.questions.plain_data import data, heading
 from gradcli.render.numbers import exact
 
 TYPE_CHECKING = False
@@ -68,7 +68,7 @@ def _answer(program: Program, options: QuestionOptions, environment: Environment
         written = "plain" if chosen == "table" else chosen
         job.output = output(
             written, table, wanted, job.layout.titles if job.layout else (), job.on_error,
-            {"command": command, "file": program.source.name, "mode": question["mode"]})
+            {**heading(program.source, command), "mode": question["mode"]})
         executor, workers = stack.enter_context(pool(options.jobs or 1, options.scheduler))
         progress = environment.progress(
             options.quiet, options.output in (None, "-") and chosen != "table")

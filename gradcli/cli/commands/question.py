@@ -9,6 +9,7 @@ from gradcli.cli.environment import OK, WRONG
 from gradcli.cli.options import memory, seconds
 from gradcli.lang.running.program import Program, constant, plain_value
 from gradcli.questions import Question
+from gradcli.render.numbers import visible
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -54,14 +55,18 @@ def guarded(options: Given, environment: Environment, work: Callable[[Program, G
             if options.timeout is not None:
                 done = stop_after(seconds(options.timeout) or 0.0)
             program = _program(options, environment)
-            return work(program, _spelled(options, program) if options.latex else options)
+            read_as = program.source.read_as
+            if read_as and not (options.quiet or options.format == "json"):
+                environment.tell(f"read as {visible(read_as)}\n")
+            rewritten = options.latex or read_as
+            return work(program, _spelled(options, program) if rewritten else options)
         finally:
             if done is not None:
                 done()
     except GradcliError as problem:
         _place(problem, program, options.file or "-e")
-        if options.latex:
-            from gradcli.lang.paper.documents import moved
+        if program is not None and (options.latex or program.source.read_as):
+            from gradcli.lang.typed.source import moved
 
             moved(problem)
         raise
@@ -90,7 +95,30 @@ def _program(options: ProgramOptions, environment: Environment) -> Program:
         from gradcli.lang.paper import documents
 
         return documents.program(source)
-    return Program(source)
+    if options.strict_syntax:
+        return Program(source)
+    known = _known(options)
+    try:
+        program = Program(source)
+        if program.names.is_clear(known):
+            return program
+    except GradcliError as problem:
+        if problem.code == "E0109":     # hopeless
+            raise
+    from gradcli.lang.typed.program import program as as_typed
+
+    return as_typed(source, known, options.expression is not None)
+
+
+def _known(options: ProgramOptions) -> set[str] | None:
+    """Return the names that the command line gives or asks for; None where a table has others."""
+    points = getattr(options, "points", ())
+    if any("=" not in text for text in points):
+        return None
+    words = " ".join([text for one in options.command.options if one.names
+                      for value in [getattr(options, one.name)]
+                      for text in ([value] if isinstance(value, str) else value or ())])
+    return set("".join([sign if sign.isalnum() or sign == "_" else " " for sign in words]).split())
 
 
 def _spelled(options: Given, program: Program) -> Given:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gradcli.base.errors import listed
 from gradcli.cli.options import OUTPUT, POINT, Command, misused_at, option, seconds
-from gradcli.cli.options.questions import BUDGET, SHOWN, QuestionOptions
+from gradcli.cli.options.questions import BUDGET, SHOWN, TYPED, QuestionOptions
 
 NAMES = "NAME[,NAME]"
 
@@ -70,7 +70,7 @@ class CalculusOptions(QuestionOptions):
 def _row(name: str, summary: str, own: str, question: str, *examples: str) -> Command:
     """Return the row of a command that is one question and one layout. own: its options."""
     return Command(
-        name, summary, CalculusOptions, f"file expression latex wrt of {own} watch tape at {SHOWN}"
+        name, summary, CalculusOptions, f"file {TYPED} wrt of {own} watch tape at {SHOWN}"
         f" {BUDGET}", "answer.run", *examples, question=question)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gradcli.base.errors import listed
 from gradcli.cli.options import LIMITS, OUTPUT, Command, ending, fitting, option, unknown_format
-from gradcli.cli.options.questions import BUDGET, ProgramOptions, QuestionOptions
+from gradcli.cli.options.questions import BUDGET, TYPED, ProgramOptions, QuestionOptions
 
 PICTURES = ("svg", "png", "pdf")
 ENDINGS = {"svg": "svg", "png": "png", "pdf": "pdf", "json": "json", "txt": "text", "dot": "dot",
@@ -105,13 +105,13 @@ class GraphOptions(PictureOptions, QuestionOptions):
 SHOWN = "format output color quiet verbose"
 ROWS = (
     Command("plot", "A function and its derivatives, or contours, as a picture.", PlotOptions,
-            f"file expression latex over of derivatives at range {SHOWN} open {BUDGET}",
+            f"file {TYPED} over of derivatives at range {SHOWN} open {BUDGET}",
             "pictures.plot",
             "gradcli plot -e 'sigmoid(x)' --over x=-10:10",
             "gradcli plot model.txt --over x=-2:2 --derivatives 1,2 --at a=3 -o curves.svg",
             "gradcli plot -e 'x^2 - y^2' --over x=-2:2 --over y=-2:2 -o field.png"),
     Command("graph", "The record as a graph, and where a path is cut.", GraphOptions,
-            f"file expression latex of wrt watch tf at {SHOWN} max_nodes {BUDGET}",
+            f"file {TYPED} of wrt watch tf at {SHOWN} max_nodes {BUDGET}",
             "pictures.graph", "gradcli graph model.txt",
             "gradcli graph model.txt --format mermaid",
             "gradcli graph -e 'x^2*sin(y)' --at x=1.5,y=0.5 -o tape.svg"),

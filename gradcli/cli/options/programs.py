@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gradcli.cli.options import OUTPUT, POINT, Command, Options, argument, option
-from gradcli.cli.options.questions import BUDGET, PATHS, SHOWN, QuestionOptions
+from gradcli.cli.options.questions import BUDGET, PATHS, SHOWN, TYPED, QuestionOptions
 from gradcli.formulas.text import LANGUAGES
 
 MAX_ORDER = 12
@@ -148,26 +148,26 @@ class DeriveOptions(QuestionOptions):
 
 ROWS = (
     Command("why", "Why a gradient is None, zero or NaN, step by step.", WhyOptions,
-            f"file arguments expression wrt of {PATHS} real at fix write framework {SHOWN}"
-            f" strict {BUDGET}", "why.run",
+            f"file arguments expression strict_syntax wrt of {PATHS} real at fix write framework"
+            f" {SHOWN} strict {BUDGET}", "why.run",
             "gradcli why model.txt --wrt x", "gradcli why model.txt --fix",
             "gradcli why model.txt --framework pytorch",
             "gradcli why train.py"),
     Command("run", "Run a program: its print statements, loops and expectations.", ScriptOptions,
-            f"file arguments expression tf real at {SHOWN} {BUDGET}", "program.run",
+            f"file arguments expression strict_syntax tf real at {SHOWN} {BUDGET}", "program.run",
             "gradcli run train.txt", "gradcli run train.txt --format json",
             "gradcli run train.py 10"),
     Command("ops", "The operation table, or one row: rule, domain and kinks.", LookupOptions,
             f"name no_derivative search group {SHOWN}", "ops.run", "gradcli ops",
             "gradcli ops tanh", "gradcli ops --no-derivative", "gradcli ops --search bessel"),
     Command("steps", "A derivative step by step: operations, rules and adjoints.", StepsOptions,
-            f"file expression latex wrt of mode watch tf tape at {SHOWN} {BUDGET}", "answer.steps",
+            f"file {TYPED} wrt of mode watch tf tape at {SHOWN} {BUDGET}", "answer.steps",
             "gradcli steps -e 'x^2*sin(x)' --at x=1.5",
             "gradcli steps model.txt --of loss --wrt w --mode forward",
             "gradcli steps -e 'sin(x*y)' --at x=1,y=2 --format latex -o steps.tex"),
     Command("derive", "The derivative as a formula, also for NumPy, C, LaTeX, SymPy.",
             DeriveOptions,
-            "file expression latex wrt of what order simplify unconnected watch at format inline"
+            f"file {TYPED} wrt of what order simplify unconnected watch at format inline"
             f" output open color quiet verbose strict {BUDGET}", "answer.derive",
             "gradcli derive -e 'x^2*sin(x)'", "gradcli derive model.txt --of loss --wrt w,b",
             "gradcli derive -e 'x^2*exp(-x*y)' --order 2 --format latex",

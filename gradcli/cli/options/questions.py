@@ -17,6 +17,7 @@ from gradcli.cli.options import (
 
 POINTS = ("csv", "tsv", "ndjson", "parquet", "arrow")
 # Words of rows: what commands take together.
+TYPED = "expression latex strict_syntax"
 SHOWN = "format digits output open color quiet verbose"
 BUDGET = "max_steps max_memory timeout"
 PATHS = "unconnected watch tf tape"
@@ -30,6 +31,9 @@ class ProgramOptions(Options):
     file: str | None = argument("A file with an expression or program, or - for standard input.")
     expression: str | None = option(
         "-e --expression", "A formula instead of a file.", "TEXT")
+    strict_syntax: bool = option(
+        "--strict-syntax", "Read formulas by the rules of files only, not as written on paper:"
+        " `sin^2 x`, `xe^x` and LaTeX are errors.")
     latex: bool = option("--latex", r"The formula is LaTeX: \frac{x^2}{1+e^{-x}}.")
     of: list[str] = option(
         "--of", "Targets, the results to answer for; a,b is the sum of both, repeating the option"
@@ -139,21 +143,21 @@ class QuestionOptions(ProgramOptions):
 
 ROWS = (
     Command("grad", "Gradients of a target, and why one is None.", QuestionOptions,
-            f"file expression latex wrt of mode verify output_gradient {PATHS} {ROWS_OF}"
+            f"file {TYPED} wrt of mode verify output_gradient {PATHS} {ROWS_OF}"
             f" {SHOWN} strict {WORKERS} {BUDGET}", "question.run",
             "gradcli grad expr.txt --wrt x", "gradcli grad -e 'x^2*sin(y)' --at x=1.5,y=0.5",
             "echo 'x^2' | gradcli grad - --at x=3 --format json",
             "gradcli grad expr.txt --points data.csv -o slopes.csv",
             "gradcli grad -e 'sin(x)/x' --points 'x=linspace(1,2,11)'"),
     Command("jac", "Jacobian: each element of the target by each of the source.", QuestionOptions,
-            f"file expression latex wrt of mode verify sparse {PATHS} {ROWS_OF} {SHOWN}"
+            f"file {TYPED} wrt of mode verify sparse {PATHS} {ROWS_OF} {SHOWN}"
             f" strict {WORKERS} {BUDGET}", "question.run",
             "gradcli jac -e '[r*cos(t), r*sin(t)]' --wrt r,t --at r=2,t=0.5"),
     Command("hess", "Hessian: second derivatives, as a matrix or in blocks.", QuestionOptions,
-            f"file expression latex wrt of mode verify eig sparse {PATHS} {ROWS_OF}"
+            f"file {TYPED} wrt of mode verify eig sparse {PATHS} {ROWS_OF}"
             f" {SHOWN} strict {WORKERS} {BUDGET}", "question.run",
             "gradcli hess -e '100(y-x^2)^2+(1-x)^2' --wrt x,y --at x=-1.2,y=1 --eig"),
     Command("eval", "Values only.", QuestionOptions,
-            f"file expression latex of {ROWS_OF} {SHOWN} strict {WORKERS} {BUDGET}", "question.run",
+            f"file {TYPED} of {ROWS_OF} {SHOWN} strict {WORKERS} {BUDGET}", "question.run",
             "gradcli eval expr.txt", "gradcli eval -e '2^10'"),
 )

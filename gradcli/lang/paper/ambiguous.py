@@ -24,10 +24,12 @@ ROOTS = ("sqrt", "cbrt")
 FUNCTIONS = (t.FUNCTION, t.POWERED, t.BASED)
 
 
-def ambiguous(reading: Reading) -> list[Reading]:
-    """Return the other readings of what is ambiguous in a text; empty where it is clear."""
+def ambiguous(reading: Reading, brackets: bool = True) -> list[Reading]:
+    """Return the other readings of what is ambiguous in a text; empty where it is clear. brackets:
+    a letter in an exponent may multiply the bracket behind it, e^x(1 + x).
+    """
     tokens = reading.tokens
-    return other_readings(reading, [edited(tokens, edit) for edit in _edits(tokens)])
+    return other_readings(reading, [edited(tokens, edit) for edit in _edits(tokens, brackets)])
 
 
 def shorter_arguments(reading: Reading) -> list[Reading]:
@@ -118,13 +120,16 @@ def _apart(reading: Reading, tokens: AnswerTokens, at: int) -> bool:
     return _blank(reading, tokens, at - 1) or _blank(reading, tokens, at)
 
 
-def _edits(tokens: AnswerTokens) -> Iterator[Edit]:
+def _edits(tokens: AnswerTokens, brackets: bool) -> Iterator[Edit]:
     places = PartEnds(tokens)
     kinds = places.kinds
     for at, kind in enumerate(kinds):
         if kind not in (t.SLASH, t.CIRCUMFLEX):
             continue
         end = places.unary_end(at + 1)
+        if not brackets and kind == t.CIRCUMFLEX and kinds[at + 1] == t.NAME and (
+                end == at + 2 and end in places.products and kinds[end + 1] in OPENING):
+            continue
         # In 1/2 x and e^2 x the blank says enough, and x^2y is a product to everybody.
         if end in places.products and _close(tokens, end) and (
                 kind == t.SLASH or kinds[at - 1] == t.NUMBER or places.words[at - 1] == "e"):

@@ -12,9 +12,8 @@ back to the LaTeX.
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 
-from gradcli.base.errors import GradcliError, Source, error
+from gradcli.base.errors import GradcliError, error
 from gradcli.lang.paper.answer import read
 from gradcli.lang.paper.lines import NO_NAME, formulas, lines, without_alignment
 from gradcli.lang.paper.names import ProblemNames
@@ -23,17 +22,18 @@ from gradcli.lang.paper.written import ATOM, BINARY, COMPARISONS, POWER, SIGN, n
 from gradcli.lang.running.program import Program
 from gradcli.lang.syntax import code as c
 from gradcli.lang.syntax.lexer import KEYWORDS
+from gradcli.lang.typed.source import RewrittenSource
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gradcli.base.errors import Span
+    from gradcli.base.errors import Source, Span
     from gradcli.lang.syntax.code import Code
 
     Words = list[tuple[str, Span]]  # with their places
 
-__all__ = ["SPELLINGS", "LatexSource", "moved", "program"]
+__all__ = ["SPELLINGS", "program"]
 
 
 def program(source: Source) -> Program:
@@ -48,7 +48,7 @@ def program(source: Source) -> Program:
         for one in problem.diagnostics:
             one.source = source
         raise
-    return Program(LatexSource(source, writer.texts, writer.spans))
+    return Program(RewrittenSource(source, writer.pieces))
 
 
 class _DocumentReader:
@@ -118,62 +118,6 @@ def _bare(arguments: str) -> str:
     for word in ("\\left", "\\right", "\\,", "\\ "):
         arguments = arguments.replace(word, "")
     return "".join(arguments.split())
-
-
-# --------------------------------------------------------------------------------------------------
-# The source of a program that was written in LaTeX: its text is the program's, lines and columns
-# are those of the LaTeX.
-
-class LatexSource(Source):
-    """The source of a program that was written in LaTeX: its text is the program's, lines and
-    columns are those of the LaTeX.
-
-    latex: the source of the LaTeX. texts: the pieces of the program, spans: where each was read.
-    """
-
-    __slots__ = ("_ends", "_spans", "_starts_at", "latex")
-
-    def __init__(self, latex: Source, texts: Sequence[str], spans: Sequence[Span]) -> None:
-        super().__init__("".join(texts), latex.name)
-        self.latex = latex
-        self._spans = list(spans)
-        self._starts_at: list[int] = []
-        at = 0
-        for text in texts:
-            self._starts_at.append(at)
-            at += len(text)
-
-    def moved(self, span: Span) -> Span:
-        """Return the span in the LaTeX from which a part of the program was read."""
-        if not self._spans:
-            return 0, 0
-        first = max(0, bisect_right(self._starts_at, span[0]) - 1)
-        last = max(first, bisect_right(self._starts_at, max(span[0], span[1] - 1)) - 1)
-        inside = self._spans[first:last + 1]
-        begin = min([a for a, _ in inside])
-        if self.latex.text[begin - 1:begin] == "\\":  # a function is read from its letters on
-            begin -= 1
-        return begin, max([b for _, b in inside])
-
-    def position(self, offset: int) -> tuple[int, int]:
-        """Return (line, column) in the LaTeX for an offset of the program."""
-        if offset >= len(self.text):
-            return self.latex.position(len(self.latex.text))
-        return self.latex.position(self.moved((offset, offset + 1))[0])
-
-    def line(self, number: int) -> str:
-        """Return a line of the LaTeX."""
-        return self.latex.line(number)
-
-
-def moved(problem: GradcliError) -> None:
-    """Replace the spans of an error's diagnostics by those in the LaTeX."""
-    for one in problem.diagnostics:
-        source = one.source
-        if isinstance(source, LatexSource):
-            one.source = source.latex
-            one.span = None if one.span is None else source.moved(one.span)
-            one.related = tuple([(source.moved(span), label) for span, label in one.related])
 
 
 # --------------------------------------------------------------------------------------------------
@@ -308,13 +252,12 @@ class Fragment:
 
 
 class ProgramWriter:
-    """A program while it is written. texts: its words; spans: where each was read."""
+    """A program while it is written. pieces: its words, and where each was read."""
 
-    __slots__ = ("_left", "_loops", "spans", "texts")
+    __slots__ = ("_left", "_loops", "pieces")
 
     def __init__(self) -> None:
-        self.texts: list[str] = []
-        self.spans: list[Span] = []
+        self.pieces: Words = []
         self._left: Words = []
         self._loops = 0
 
@@ -342,9 +285,7 @@ class ProgramWriter:
 
     def _line(self, words: Words) -> None:
         end = words[-1][1][1]
-        for text, span in [*words, ("\n", (end, end))]:
-            self.texts.append(text)
-            self.spans.append(span)
+        self.pieces += [*words, ("\n", (end, end))]
 
     def _piece(self, code: Code, begin: int) -> Fragment:
         stack: list[Fragment] = []

@@ -338,8 +338,8 @@ class _Arrangement:
         self.at = first
 
     def factorial(self) -> None:
-        """Put out a factorial of a number, a name or a bracket. Raises E0714 for two of them and
-        for x^2!, which have two readings.
+        """Put out a factorial, or the sign of degrees, of a number, a name or a bracket. Raises
+        E0714 for two of them and for x^2!, which have two readings.
         """
         raw, out = self.raw, self.out
         before = len(out.kinds) - 1
@@ -355,7 +355,7 @@ class _Arrangement:
             from gradcli.lang.paper.refusals import wrong_factorial
 
             raise wrong_factorial(raw, self.at)
-        out.put(t.FACTORIAL, raw.starts[self.at], raw.ends[self.at])
+        out.put(t.FACTORIAL, raw.starts[self.at], raw.ends[self.at], raw.words[self.at])
 
     # ---- brackets and bars that were typed ------------------------------------------------------
 

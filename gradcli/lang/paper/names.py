@@ -7,7 +7,7 @@ constant of the same spelling; a run that is one known word stays whole.
 
 from __future__ import annotations
 
-from gradcli.base.errors import error
+from gradcli.base.errors import GradcliError, error
 from gradcli.lang.paper.tokens import (
     ALONE,
     BARE,
@@ -23,7 +23,7 @@ from gradcli.lang.paper.tokens import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from gradcli.base.errors import GradcliError, Span
+    from gradcli.base.errors import Span
 
     Piece = tuple[int, str, int]  # kind, word, how many letters
     Pieces = tuple[Piece, ...]
@@ -46,20 +46,22 @@ class ProblemNames:
     program: a program in LaTeX is read and no answer, so that x with a hat is another name than x,
         and a sum may have names as bounds.
     fixed: variables that may have a factorial, since nothing is differentiated by them.
+    degrees: 30° is an angle.
     """
 
-    __slots__ = ("called_runs", "decimal_comma", "fixed", "log", "longest", "notes", "other_case",
-                 "plain_runs", "program", "variables", "vector", "written")
+    __slots__ = ("called_runs", "decimal_comma", "degrees", "fixed", "log", "longest", "notes",
+                 "other_case", "plain_runs", "program", "variables", "vector", "written")
 
     def __init__(self, variables: tuple[str, ...] = (), log: str = "natural",
                  decimal_comma: bool = False, vector: bool = False, program: bool = False,
-                 fixed: frozenset[str] = frozenset()) -> None:
+                 fixed: frozenset[str] = frozenset(), degrees: bool = False) -> None:
         self.variables = tuple(variables)
         self.log = log
         self.decimal_comma = decimal_comma
         self.vector = vector
         self.program = program
         self.fixed = fixed
+        self.degrees = degrees
         self.longest = max([LONGEST, *map(len, variables)])
         # Spellings of the declared names: x_1 for x1, θ for theta.
         self.written: dict[str, str] = {}
@@ -78,6 +80,13 @@ class ProblemNames:
         """Return whether a name is that of a unit vector: i, e_1, or e_x where there is an x."""
         return self.vector and word not in self.variables and (word in UNITS or (
             word[:2] == "e_" and word[2:] in ("1", "2", "3", *self.variables)))
+
+    def pieces(self, run: str) -> Pieces | None:
+        """Return the words of a run of letters that is not called; None if it has no meaning."""
+        try:
+            return self.split(run, False, 0)
+        except GradcliError:
+            return None
 
     def split(self, run: str, called: bool, at: int) -> Pieces:
         """Return the words of a run of letters that begins at offset `at`; cached.

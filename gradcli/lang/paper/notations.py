@@ -31,10 +31,8 @@ def rewritten(text: str, names: ProblemNames, number: bool = False) -> tuple[str
 
     number: a number is asked for, so that digits may end in dots.
     """
-    for pattern, replacement in SPELLINGS:
-        text = pattern.sub(replacement, text)
     text = APPROXIMATE.sub(lambda found: found.group() if _are_names(
-        found.group(), names) else _as("≈")(found), typeset(text))
+        found.group(), names) else _as("≈")(found), respelled(text))
     if "■" in text or "█" in text:
         text = _grids(text)
     if names.vector:
@@ -42,6 +40,15 @@ def rewritten(text: str, names: ProblemNames, number: bool = False) -> tuple[str
     if number:
         text = TRUNCATED.sub(_blank, text)
     return _without_remarks(text, names)
+
+
+def respelled(text: str) -> str:
+    """Return a formula, at its length, without the marks of word processors, programs and LaTeX
+    around and inside of it.
+    """
+    for pattern, replacement in SPELLINGS:
+        text = pattern.sub(replacement, text)
+    return typeset(text)
 
 
 def _blank(found: re.Match[str]) -> str:

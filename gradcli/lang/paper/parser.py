@@ -107,7 +107,8 @@ def _bars(parser: AnswerParser, values: list[Any], at: int) -> int:  # BAR_OPEN 
 
 
 def _factorial(parser: AnswerParser, values: list[Any], at: int) -> int:  # atom FACTORIAL
-    parser.code.append((c.CALL, (FACTORIAL, 1, ()), parser.starts[at - 1], parser.ends[at - 1]))
+    name = "radians" if parser.words[at - 1] else FACTORIAL      # 30°
+    parser.code.append((c.CALL, (name, 1, ()), parser.starts[at - 1], parser.ends[at - 1]))
     return int(values[-2])
 
 

@@ -114,6 +114,9 @@ def scan(text: str, at: int, end: int, names: ProblemNames) -> AnswerTokens:
             stop = text.index("(", at)
             words.append(SPECIAL[text[at:stop]])
             kind = t.FUNCTION
+        elif names.degrees and first in t.DEGREES:
+            words.append(first)
+            kind = t.FACTORIAL
         else:
             from gradcli.lang.paper.refusals import bad_character
 

@@ -23,6 +23,9 @@ FACTORIAL_SIGN = "\ue080"
 CALL_SIGN = "\ue081"
 PRIVATE = frozenset((*CHARACTERS, *SUMS, *PRODUCTS, FACTORIAL_SIGN, CALL_SIGN))
 
+DEGREES = "°º"
+"""Signs that stand where a factorial does, and are its word: 30°."""
+
 CLOSER = {LPAR: RPAR, LSQB: RSQB, LBRACE: RBRACE, LESS: GREATER}
 
 KIND_NAMES = {

@@ -13,7 +13,7 @@ from gradcli.ops import PUBLIC
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
     from typing import Any
 
     from gradcli.base.errors import Span
@@ -30,6 +30,15 @@ DERIVED = {2: "write the function alone: `gradcli hess` gives its second derivat
 PLAIN = (c.BINARY, c.PUSH, c.UNARY)
 
 
+WITH_BASE = frozenset(("log", "ln", "sqrt"))
+"""Functions that take one argument in the language, and on paper a second: log(x, 2)."""
+
+
+def is_known(name: str) -> bool:
+    """Return whether a name can be called in any program."""
+    return name in PUBLIC or name in VERBS
+
+
 class NameCheck:
     """The names that one pass over a program finds.
 
@@ -44,10 +53,11 @@ class NameCheck:
     called: the names alone.
     empty: one of them has no arguments.
     accepted: the names that were given values when nothing was wrong.
+    two_arguments: the places of calls of log and roots with two arguments.
     """
 
     __slots__ = ("accepted", "bound", "called", "calls", "declared", "early", "empty", "functions",
-                 "inputs", "objects", "order", "reads", "tapes")
+                 "inputs", "objects", "order", "reads", "tapes", "two_arguments")
 
     def __init__(self, statements: Sequence[Statement]) -> None:
         self.order: dict[str, None] = {}
@@ -59,6 +69,7 @@ class NameCheck:
         self.early: dict[str, Span] = {}
         self.objects: dict[int, str] = {}
         self.empty = self.tapes = False
+        self.two_arguments: list[int] = []
         self.accepted: set[str] | None = None
         for statement in statements:
             self._scan(statement.code, None)
@@ -96,6 +107,8 @@ class NameCheck:
             elif opcode in (c.CALL, c.PRIME):
                 self.calls.append((arg[0], (start, start + len(arg[0])), outer))
                 self.empty = self.empty or (opcode == c.CALL and not any(arg[1:]))
+                if arg[0] in WITH_BASE and arg[1] == 2 and opcode == c.CALL:
+                    self.two_arguments.append(start)
             elif opcode == c.DEFINE:
                 if local is None and not arg.decorator == "gradient_of":
                     self.functions[arg.name] = arg
@@ -115,6 +128,20 @@ class NameCheck:
         self.order.setdefault(name)
         self.bound.setdefault(name, span)
 
+    def knows(self, name: str) -> bool:
+        """Return whether the program can call a name; functions inside of functions count."""
+        return is_known(name) or name in self.functions or any(
+            local is not None and name + "()" in local
+            for called, _, local in self.calls if called == name)
+
+    def is_clear(self, known: Collection[str] | None) -> bool:
+        """Return whether nothing in the program could be meant otherwise, as on paper: no call of
+        an unknown function, and no longer name that no line binds. known: names that the command
+        line gives or asks for; None where they may be any.
+        """
+        return not self.two_arguments and all(map(self.knows, self.called)) and (
+            known is None or all(len(name) == 1 or name in known for name in self.inputs))
+
     def check(self, source: Source, given: Mapping[str, Any]) -> None:
         """Raise all name errors together.
 
@@ -125,7 +152,7 @@ class NameCheck:
         if self.accepted is not None and given.keys() == self.accepted:
             return
         unknown = {name for name in self.called if name not in self.functions
-                   and name not in VERBS and name not in PUBLIC}
+                   and not is_known(name)}
         found = [
             self._unknown_function(name, span, source, given)
             for name, span, local in (self.calls if unknown else ())

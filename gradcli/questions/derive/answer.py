@@ -15,7 +15,7 @@ from gradcli.formulas.text import language_of
 from gradcli.formulas.text.gradcli import Gradcli
 from gradcli.formulas.text.languages import Arrays, lowered
 from gradcli.questions.derive.derive import Derivation
-from gradcli.questions.plain_data import data
+from gradcli.questions.plain_data import data, heading
 from gradcli.questions.question import note
 from gradcli.render.numbers import exact
 
@@ -143,7 +143,7 @@ def _answered(found: Derivation, language: str, simplify: bool, named: bool) -> 
     results = [_result(p, None if p.term is None else next(left)) for p in found.parts]
     inputs = _inputs(found, written, primal, writer)
     return {
-        "schema": 1, "command": "derive", "file": found.question.program.source.name,
+        **heading(found.question.program.source, "derive"),
         "language": language, "what": found.what, "order": found.order,
         "simplified": simplify,
         "inputs": [_input(found, b, writer) for b in inputs],

@@ -22,7 +22,7 @@ from gradcli.questions.pictures.sampling import (
     simplest,
 )
 from gradcli.questions.pictures.values import Evaluator, elements_left, first_problem, named, title
-from gradcli.questions.plain_data import data
+from gradcli.questions.plain_data import data, heading
 from gradcli.questions.question import tensors_of
 from gradcli.render.numbers import significant
 
@@ -107,7 +107,7 @@ def curves(question: Question, over: Over, orders: Sequence[int], view: tuple[fl
                " shows more"} for c in cut]
     notes += list(_rounded(over, {found[c]["name"]: hidden[c] for c in shown if c in hidden}))
     return {
-        "schema": 1, "command": "plot", "file": question.program.source.name,
+        **heading(question.program.source, "plot"),
         "title": title(values), "over": [_axis(over)],
         "range": list(view), "curves": [found[c] for c in shown if found[c]["segments"]],
         "field": None, "notes": notes}

@@ -6,6 +6,7 @@ from gradcli.base.errors import error
 from gradcli.base.lazy import np
 from gradcli.questions.pictures.sampling import limits
 from gradcli.questions.pictures.values import Evaluator, first_problem, title
+from gradcli.questions.plain_data import heading
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ def field(question: Question, overs: Sequence[Over], view: tuple[float, float] |
             notes.append({"code": "none", "message": f"there is no gradient in {o.name}: no path of"
                           f" derivatives leads there; `gradcli why` tells the reason"})
     return {
-        "schema": 1, "command": "plot", "file": question.program.source.name,
+        **heading(question.program.source, "plot"),
         "title": title(values),
         "over": [{"name": o.name, "low": o.low, "high": o.high} for o in overs],
         "range": [float(lowest), float(highest)], "curves": [],

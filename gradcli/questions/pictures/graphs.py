@@ -10,6 +10,7 @@ from gradcli.explain.missing import file_scene
 from gradcli.ops.graph import reached
 from gradcli.ops.values import SCALAR_TYPES, shape_of
 from gradcli.questions.path import bound_at, text_at
+from gradcli.questions.plain_data import heading
 from gradcli.questions.question import tensors_of
 from gradcli.questions.why import explained
 
@@ -48,7 +49,7 @@ def graph(question: Question, most: int = MAX_NODES) -> Answer:
     mark(nodes, reasons)
     for text in dict.fromkeys(reason["message"] for _, reason in reasons):
         notes.append({"code": "cut", "message": text})
-    return {"schema": 1, "command": "graph", "file": question.program.source.name,
+    return {**heading(question.program.source, "graph"),
             "nodes": list(nodes.nodes.values()), "edges": list(nodes.edges.values()),
             "tapes": list(logged.tapes), "notes": notes}
 

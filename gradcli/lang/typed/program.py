@@ -1,0 +1,269 @@
+r"""Programs and constants of what people type: read by the language, and where that refuses, as on
+paper.
+
+`program` tries the language first, and what it reads is read unchanged. In a line that it refuses,
+or in which it would make a new name of what splits into known functions and letters (`xsinx`,
+`xe`), the formula is read by `gradcli.lang.paper`, the reader of students' answers, and written
+into the program in the language; the source maps each part back to what was typed. What has two
+readings stays an error that shows both. Text in LaTeX is that of `--latex`.
+"""
+
+from __future__ import annotations
+
+import re
+
+from gradcli.base.errors import GradcliError, Source
+from gradcli.lang.messages.unknown import readings
+from gradcli.lang.paper.answer import Reading, read
+from gradcli.lang.paper.documents import ProgramWriter
+from gradcli.lang.paper.documents import program as latex_program
+from gradcli.lang.paper.names import ProblemNames, other_case
+from gradcli.lang.paper.notations import respelled
+from gradcli.lang.paper.tokens import SCHOOL
+from gradcli.lang.paper.unknown import unknown_word
+from gradcli.lang.running import program as running
+from gradcli.lang.running.program import Program
+from gradcli.lang.syntax.lexer import KEYWORDS
+from gradcli.lang.typed.readings import refuse_two_readings
+from gradcli.lang.typed.source import RewrittenSource, moved
+from gradcli.lang.typed.words import (
+    WordsOfFile,
+    is_product,
+    refuse_two_splits,
+    refuse_words,
+    splits,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection
+    from typing import Any
+
+    from gradcli.base.errors import Span
+    from gradcli.lang.typed.source import Piece
+
+TAKEN = frozenset(("E0101", "E0102", "E0106"))
+"""Errors of syntax behind which a formula may be one on paper: characters, tokens, and products and
+calls without their signs."""
+MAX_ROUNDS = 8
+"""So often a text is parsed again; each time says what is wrong with up to 20 lines."""
+LEFT = re.compile(
+    r"\s*(?:(?:var|const|input)\s+)?[^\W\d]\w*\s*(?::[^=]*)?=(?!=)"     # y =, var x: float64 =
+    r"|\s*[^\W\d]\w*\s*\([^()]*\)\s*=(?!=)"                             # f(x, y) =
+    r"|\s*return\b")
+END = re.compile(r"\s*;?\s*(?:#.*)?$")
+NO_FORMULA = re.compile(r"[\"'=:@]|[^\W\d]\w*\s*\.\s*[^\W\d]")
+"""What stands in a line of a program and in no formula on paper: texts, bindings, methods."""
+LATEX = re.compile(r"\\[A-Za-z]+|^\s*\$[^$]+\$\s*$")
+QUOTES = frozenset("“”„«»`")
+WORDS = re.compile(r"[^\W\d]\w*")
+
+
+def program(source: Source, known: Collection[str] | None = (), alone: bool = False) -> Program:
+    """Return the program of what was typed.
+
+    known: names that the command line gives or asks for; None where it may be any, so that none is
+    taken apart. alone: it is a formula of the command line, where short names of usual letters are
+    products as well: xy, ax.
+
+    Raises what the language says of text that paper does not read either, E0104 for a formula with
+    two readings, and E0720 for words that ask for something else, or what LaTeX says.
+    """
+    typed = _TypedText(source, known, alone)
+    for _ in range(MAX_ROUNDS):
+        refused: GradcliError | None = None
+        made: Program | None = None
+        try:
+            made = Program(typed.source())
+            lines = typed.unclear(made)
+        except GradcliError as problem:
+            moved(problem)
+            refused = problem
+            lines = typed.refused(problem)
+        new = [k for k in lines if k not in typed.read]
+        taken = [typed.take(k) for k in new]
+        if made is not None and not any(taken):
+            return made
+        if refused is not None and not (new and all(taken)):
+            break
+    if LATEX.search(source.text) and "#" not in source.text:
+        return _latex(source, typed.refusal or refused, alone)
+    raise typed.refusal or refused or AssertionError
+
+
+def _latex(source: Source, refused: GradcliError | None, alone: bool) -> Program:
+    """Return the program of a text in LaTeX. Raises `refused` where that is no LaTeX either."""
+    try:
+        made = latex_program(source)
+    except GradcliError:
+        if alone or refused is None:
+            raise
+        raise refused from None
+    assert isinstance(made.source, RewrittenSource)
+    made.source.read_as = "; ".join(made.source.text.split("\n")).strip("; ")
+    return made
+
+
+def constant(text: str, where: str) -> Any:
+    """Return the value of a constant expression of an option, as paper reads it where the language
+    refuses: 2π/3, 30°. Raises what `gradcli.lang.running.program.constant` does.
+    """
+    try:
+        return running.constant(text, where)
+    except GradcliError as refused:
+        if refused.code not in (*TAKEN, "E0201", "E0206", "E0207", "E0214"):
+            raise
+        try:
+            made = program(Source(text, where), (), alone=True)
+            return running.constant(made.source.text.strip(), where)
+        except GradcliError as problem:
+            if problem.code == "E0104":
+                raise
+            raise refused from None
+
+
+class _TypedText:
+    """A text while it is read.
+
+    read: pieces of the program in place of a line, by its number. refusal: why paper does not read
+    a line, where that is better to know than what the language says.
+    """
+
+    __slots__ = ("_alone", "_known", "_lines", "_source", "_words", "read", "refusal")
+
+    def __init__(self, source: Source, known: Collection[str] | None, alone: bool) -> None:
+        self._source = source
+        self._known = known
+        self._alone = alone
+        self._words: WordsOfFile | None = None
+        self._lines: list[Span] = []
+        self.read: dict[int, list[Piece]] = {}
+        self.refusal: GradcliError | None = None
+        begin = 0
+        for line in source.text.split("\n"):
+            self._lines.append((begin, begin + len(line)))
+            begin += len(line) + 1
+
+    def source(self) -> Source:
+        """Return the source of the program as far as it is read."""
+        if not self.read:
+            return self._source
+        text, pieces, shown, behind = self._source.text, [], [], 0
+        for k in sorted(self.read):
+            pieces += [(text[behind:self._lines[k][0]], (behind, self._lines[k][0])), *self.read[k]]
+            behind = self._lines[k][1]
+            shown.append("".join([piece for piece, _ in self.read[k]]).partition("#")[0].strip())
+        pieces.append((text[behind:], (behind, len(text))))
+        return RewrittenSource(
+            self._source, [one for one in pieces if one[0]], "; ".join(shown))
+
+    def refused(self, problem: GradcliError) -> list[int]:
+        """Return the lines in which the language finds what may be paper; none if all of it is
+        something else.
+        """
+        lines: dict[int, None] = {}
+        for one in problem.diagnostics:
+            if one.code not in TAKEN or one.span is None:
+                return []
+            lines[self._source.position(one.span[0])[0] - 1] = None
+        return list(lines)
+
+    def unclear(self, made: Program) -> list[int]:
+        """Return the lines with calls that the language does not know, and with new names that
+        split.
+        """
+        places = [start for name, (start, _), _ in made.names.calls if not made.names.knows(name)]
+        places += made.names.two_arguments
+        if self._known is not None:
+            names = made.names
+            others = {*names.order, *self._known}
+            for name, (start, end) in names.inputs.items():
+                if len(name) > 1 and name not in self._known:
+                    follows = made.source.text[end:].lstrip().startswith(("^", "**"))
+                    if ((self._alone and name in SCHOOL)
+                            or len(readings(name, others - {name, *names.functions}, follows)) == 1
+                            or (self._alone and splits(name, others - {name}, self._known))):
+                        places.append(start)
+        return list(dict.fromkeys([made.source.position(at)[0] - 1 for at in places]))
+
+    # ---- one line -------------------------------------------------------------------------------
+
+    def take(self, number: int) -> bool:
+        """Read the formula of a line as on paper; return False where that is none.
+
+        Raises E0104 and E0720 for what is clear enough to say so.
+        """
+        text = self._source.text
+        begin, end = self._lines[number]
+        left = LEFT.match(text, begin, end)
+        first = left.end() if left else begin
+        closing = END.search(text, first, end)
+        last = closing.start() if closing else end
+        while first < last and text[first].isspace():
+            first += 1
+        formula = text[first:last]
+        try:
+            refuse_words(formula)
+            reading = self._reading(formula)
+        except GradcliError as problem:
+            for one in problem.diagnostics:
+                one.source = self._source
+                one.span = None if one.span is None else (one.span[0] + first, one.span[1] + first)
+            if problem.code == "E0104" or (problem.code == "E0720" and self._alone):
+                self.refusal = self.refusal or problem
+                raise
+            return False
+        if reading is None:
+            return False
+        writer = ProgramWriter()
+        writer.formula(reading.code, first)
+        self.read[number] = [(text[begin:first], (begin, first)), *writer.pieces[:-1],
+                             (text[last:end], (last, end))]
+        return True
+
+    def _reading(self, formula: str) -> Reading | None:
+        """Return the formula as paper reads it; None for what is a line of a program.
+
+        Raises what `read` does, E0104 for two readings, E0711 for words and letters in both cases.
+        """
+        if not formula or NO_FORMULA.search(formula) or (
+                not self._alone and not QUOTES.isdisjoint(formula)) or any(
+                word in KEYWORDS for word in WORDS.findall(formula)):
+            return None
+        if self._words is None:
+            self._words = WordsOfFile(self._source.text, self._known or ())
+        if self._words.calls_operations(formula):
+            return None
+        declared = self._words.declared(formula)
+        for found in WORDS.finditer(formula):
+            word = found.group()
+            if word in declared:
+                continue
+            if not is_product(word, declared, formula[found.end():], self._alone):
+                return None
+            refuse_two_splits(word, declared, formula)
+        text = respelled(formula)
+        names = _names(declared, text, vector=False)
+        try:
+            reading = read(text, names)
+        except GradcliError as problem:
+            if problem.code != "E0718" or text.lstrip()[:1] not in "([<":
+                raise
+            names = _names(declared, text, vector=True)
+            reading = read(text, names)
+        strange = names.other_case.intersection(reading.tokens.spellings())
+        if strange:
+            raise other_case(min(strange), (0, len(formula)))
+        unknown = unknown_word(reading, names)
+        if unknown is not None:
+            raise unknown
+        refuse_two_readings(reading, names)
+        return reading
+
+
+def _names(declared: Collection[str], text: str, vector: bool) -> ProblemNames:
+    """Return the names of a formula: any letter may have a factorial, as gamma is continued."""
+    return ProblemNames(tuple(declared), vector=vector, degrees=True, fixed=frozenset(
+        {*declared, *[letter for letter in text if letter.isalpha()]}))
+
+
