@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import gradcli.tf as tf
+from gradcli.tf.keras.annotated import annotated
 from gradcli.tf.keras.identifiers import identified
-from gradcli.tf.tensor import Tensor
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -12,41 +12,14 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-class Activated(Tensor):
-    """Probabilities that know the logits of which they are, for the losses to be computed of."""
-
-    __slots__ = ("logits", "plain")
-    __hash__ = Tensor.__hash__
-    logits: Any
-    plain: Any
-
-    def read(self) -> Any:
-        """Return the tensor without its logits."""
-        return self.plain
-
-
-Activated.__name__ = Tensor.__name__
-
-
-def _activated(made: Any, logits: Any) -> Any:
-    found = Activated(made.value, made.id, made.batch)
-    found.logits, found.plain = logits, made
-    return found
-
-
-def logits_of(output: Any) -> Any:
-    """Return the logits of which probabilities are, None where these are not known."""
-    return output.logits if isinstance(output, Activated) else None
-
-
 def sigmoid(x: Any) -> Any:
     """Return probabilities of two classes, each."""
-    return _activated(tf.sigmoid(x), x)
+    return annotated(tf.sigmoid(x), logits=x)
 
 
 def softmax(x: Any, axis: int = -1) -> Any:
     """Return probabilities of classes along an axis."""
-    return _activated(tf.nn.softmax(x, axis), x)
+    return annotated(tf.nn.softmax(x, axis), logits=x)
 
 
 def linear(x: Any) -> Any:

@@ -6,7 +6,7 @@ import inspect
 import math
 
 import gradcli.tf as tf
-from gradcli.tf.keras.activation import logits_of
+from gradcli.tf.keras.annotated import annotated, logits_of, mask_of
 from gradcli.tf.keras.identifiers import identified
 from gradcli.tf.keras.variables import auto_name
 
@@ -170,11 +170,8 @@ def categorical_crossentropy(y_true: Any, y_pred: Any, from_logits: bool = False
 def sparse_categorical_crossentropy(y_true: Any, y_pred: Any, from_logits: bool = False,
                                     ignore_class: int | None = None, axis: int = -1) -> Any:
     """Return the cross entropy of the numbers of classes and probabilities, or their logits."""
-    from gradcli.tf.tensor import refused
-
-    y_pred = tf.convert_to_tensor(y_pred)
-    if ignore_class is not None:
-        raise refused("sparse_categorical_crossentropy", "ignore_class")
+    if not isinstance(y_pred, tf.Tensor):
+        y_pred = tf.convert_to_tensor(y_pred)
     if axis not in (-1, len(y_pred.shape) - 1):
         raise ValueError(f"Only axis=-1 is currently supported. Received: axis={axis}")
     y_true = tf.cast(y_true, "int64")
@@ -184,9 +181,15 @@ def sparse_categorical_crossentropy(y_true: Any, y_pred: Any, from_logits: bool 
         raise ValueError("Argument `output` must have rank (ndim) `target.ndim - 1`. Received:"
                          f" target.shape={y_true.shape}, output.shape={y_pred.shape}")
     logits = y_pred if from_logits and logits_of(y_pred) is None else logits_of(y_pred)
+    valid = None if ignore_class is None else tf.not_equal(y_true, ignore_class)
+    if valid is not None:
+        y_true = tf.where(valid, y_true, tf.zeros_like(y_true))
     if logits is None:
         logits = tf.math.log(tf.clip_by_value(y_pred, EPSILON, 1 - EPSILON))
-    return tf.nn.sparse_softmax_cross_entropy_with_logits(y_true, logits)
+    found = tf.nn.sparse_softmax_cross_entropy_with_logits(y_true, logits)
+    if valid is None:
+        return found
+    return annotated(tf.where(valid, found, tf.zeros_like(found)), mask=valid)
 
 
 def _check(target: Any, output: Any) -> None:
@@ -219,11 +222,18 @@ class Loss:
 
     def __call__(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> Any:
         """Return the loss, weighted and reduced."""
+        mask = mask_of(y_pred)
         y_true, y_pred = [_of_type(y, self.dtype) for y in (y_true, y_pred)]
-        losses = tf.cast(self.call(y_true, y_pred), self.dtype)
-        weights = None
-        if sample_weight is not None:
-            losses, weights = one_rank(losses, _of_type(sample_weight, self.dtype))
+        losses = _of_type(self.call(y_true, y_pred), self.dtype)
+        if mask_of(losses) is not None:
+            own = mask_of(losses)
+            mask = own if mask is None else tf.logical_and(mask, own)
+        weights = None if sample_weight is None else _of_type(sample_weight, self.dtype)
+        if mask is not None:
+            weights = weighted(weights, mask, self.dtype,
+                               self.reduction in ("mean", "sum_over_batch_size"))
+        if weights is not None:
+            losses, weights = one_rank(losses, weights)
             losses = losses * weights
         if self.reduction in (None, "none") or not losses.shape:
             return losses
@@ -237,6 +247,19 @@ class Loss:
     def get_config(self) -> dict[str, Any]:
         """Return the options."""
         return {"name": self.name, "reduction": self.reduction}
+
+
+def weighted(weights: Any, mask: Any, dtype: Any, scaled: bool = False) -> Any:
+    """Return weights that are 0 where a mask is False. scaled: so that a mean is one of the rest.
+    """
+    shares = tf.cast(mask, dtype)
+    if scaled:
+        shares = shares * tf.math.divide_no_nan(
+            tf.cast(shares.size, dtype), tf.reduce_sum(shares))
+    if weights is None:
+        return shares
+    shares, weights = one_rank(shares, tf.cast(weights, dtype))
+    return weights * shares
 
 
 def _of_type(value: Any, dtype: Any) -> Any:

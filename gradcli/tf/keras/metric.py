@@ -5,10 +5,11 @@ from __future__ import annotations
 import inspect
 
 import gradcli.tf as tf
+from gradcli.tf.keras.annotated import mask_of
 from gradcli.tf.keras.identifiers import identified
 from gradcli.tf.keras.initializer import get as initializer_of
 from gradcli.tf.keras.loss import FUNCTIONS as LOSSES
-from gradcli.tf.keras.loss import ROWS, log_cosh, one_rank, paired
+from gradcli.tf.keras.loss import ROWS, log_cosh, one_rank, paired, weighted
 from gradcli.tf.keras.loss import cosine_similarity as cosine_loss
 from gradcli.tf.keras.variables import Variable, auto_name, name_scope
 
@@ -71,8 +72,10 @@ class Metric:
 
 def _by_sample(values: Any, weights: Any, reduce: Callable[..., Any], dtype: Any) -> Any:
     """Return one value for each sample, weighted, and the weights."""
-    values = tf.cast(values, dtype)
+    mask, values = mask_of(values), tf.cast(values, dtype)
     if weights is not None:
+        if mask is not None:
+            weights = weighted(weights, mask, dtype)
         values, weights = one_rank(values, tf.cast(weights, dtype))
         rank = len(weights.shape)
         if len(values.shape) > rank:
@@ -136,6 +139,9 @@ class Measured(Mean):
     def update_state(  # type: ignore[override]
             self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> None:
         """See a batch."""
+        mask = mask_of(y_pred)
+        if mask is not None:
+            sample_weight = weighted(sample_weight, mask, self.dtype)
         super().update_state(self.of(y_true, y_pred), sample_weight)
 
 

@@ -12,18 +12,28 @@ _LOSSES = """MeanSquaredError MeanAbsoluteError MeanAbsolutePercentageError
 
 # Names by the module that has them, and by their group.
 _GROUPS = {
-    ("layers.weighted", "layers"): """Dense Conv1D Conv2D BatchNormalization LayerNormalization
-        Embedding Conv2DTranspose""",
-    ("layers.attention", "layers"): "MultiHeadAttention EinsumDense",
-    ("layers.recurrent", "layers"): """RNN SimpleRNN SimpleRNNCell GRU GRUCell LSTM LSTMCell
-        TimeDistributed""",
-    ("layers.simple", "layers"): """InputLayer MaxPooling2D MaxPool2D AveragePooling2D AvgPool2D
-        MaxPooling1D MaxPool1D AveragePooling1D AvgPool1D UpSampling2D ZeroPadding2D
-        GlobalAveragePooling2D GlobalAvgPool2D GlobalAveragePooling1D GlobalMaxPooling2D
-        GlobalMaxPool2D GlobalMaxPooling1D Dropout GaussianNoise Activation Lambda Flatten
-        Reshape Permute RepeatVector Rescaling ReLU LeakyReLU ELU Softmax
-        Identity Concatenate Add Subtract Multiply Maximum Minimum Average add subtract
-        multiply maximum minimum average concatenate""",
+    ("layers.weighted", "layers"): "Dense Embedding PReLU",
+    ("layers.convolution", "layers"): """Conv1D Conv2D Conv3D Conv1DTranspose Conv2DTranspose
+        DepthwiseConv1D DepthwiseConv2D SeparableConv1D SeparableConv2D Convolution1D Convolution2D
+        Convolution3D Convolution1DTranspose Convolution2DTranspose SeparableConvolution1D
+        SeparableConvolution2D""",
+    ("layers.normalization", "layers"): """BatchNormalization LayerNormalization GroupNormalization
+        RMSNormalization Normalization SpectralNormalization""",
+    ("layers.attention", "layers"): "MultiHeadAttention EinsumDense Attention AdditiveAttention",
+    ("layers.cells", "layers"): "SimpleRNNCell GRUCell LSTMCell StackedRNNCells",
+    ("layers.recurrent", "layers"): "RNN SimpleRNN GRU LSTM TimeDistributed Bidirectional",
+    ("layers.noise", "layers"): """Dropout SpatialDropout1D SpatialDropout2D AlphaDropout
+        GaussianDropout GaussianNoise""",
+    ("layers.pooling", "layers"): """MaxPooling2D MaxPool2D AveragePooling2D AvgPool2D
+        MaxPooling1D MaxPool1D AveragePooling1D AvgPool1D GlobalAveragePooling2D GlobalAvgPool2D
+        GlobalAveragePooling1D GlobalAvgPool1D GlobalMaxPooling2D GlobalMaxPool2D
+        GlobalMaxPooling1D GlobalMaxPool1D UpSampling1D UpSampling2D ZeroPadding1D ZeroPadding2D
+        Cropping1D Cropping2D""",
+    ("layers.merging", "layers"): """Concatenate Add Subtract Multiply Maximum Minimum Average Dot
+        add subtract multiply maximum minimum average concatenate dot""",
+    ("layers.simple", "layers"): """InputLayer Activation Lambda Masking ActivityRegularization
+        Softmax Flatten Reshape Permute RepeatVector Rescaling ReLU LeakyReLU ELU Identity
+        UnitNormalization Wrapper""",
     ("layers.layer", "layers"): "Layer InputSpec",
     ("layers.layer", ""): "Layer InputSpec",
     ("models.model", ""): "Model Sequential",

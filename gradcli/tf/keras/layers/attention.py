@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 
 import gradcli.tf as tf
-from gradcli.tf.keras.layers.layer import Layer
-from gradcli.tf.keras.layers.simple import Dropout
-from gradcli.tf.keras.layers.weighted import Kernel, refuse
+from gradcli.tf.keras.layers.layer import Layer, refuse
+from gradcli.tf.keras.layers.noise import Dropout
+from gradcli.tf.keras.layers.weighted import Kernel
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -71,6 +71,7 @@ class MultiHeadAttention(Layer):
         self.options = {"kernel_initializer": kernel_initializer,
                         "bias_initializer": bias_initializer}
         self.dropout = Dropout(dropout, seed=seed)
+        self.supports_masking = True
 
     def build(  # type: ignore[override]
             self, query_shape: Any, value_shape: Any, key_shape: Any = None) -> None:
@@ -100,18 +101,102 @@ class MultiHeadAttention(Layer):
              return_attention_scores: bool = False, training: Any = None,
              use_causal_mask: bool = False) -> Any:
         """Return what each of the query gathers from the values, by their keys."""
-        refuse(self, query_mask=query_mask is not None, value_mask=value_mask is not None,
-               key_mask=key_mask is not None)
+        # The masks are used up here: the layers inside are not to be told of them.
+        query, value, key = [x if x is None else x.read() for x in (query, value, key)]
         q = self.query_dense(query) * (1.0 / math.sqrt(self.key_dim))
         k, v = self.key_dense(value if key is None else key), self.value_dense(value)
         scores = tf.einsum("aecd,abcd->acbe", k, q)
-        mask = None if attention_mask is None else tf.cast(attention_mask, "bool")
-        if use_causal_mask:
-            past = tf.range(q.shape[1])[:, None] >= tf.range(k.shape[1])[None]
-            mask = past[None] if mask is None else tf.logical_and(mask, past[None])
+        parts = [attention_mask, _at(query_mask, -1), _at(value_mask, 1), _at(key_mask, 1),
+                 _past(q.shape[1], k.shape[1]) if use_causal_mask else None]
+        mask = None
+        for part in parts:
+            if part is not None:
+                there = tf.cast(part, "bool")
+                mask = there if mask is None else tf.logical_and(mask, there)
         if mask is not None:
             mask = mask[:, None] if len(mask.shape) == 3 else mask
             scores = scores + (1.0 - tf.cast(mask, scores.dtype)) * FAR
         shares = self.dropout(tf.nn.softmax(scores), training=training)
         y = self.output_dense(tf.einsum("acbe,aecd->abcd", shares, v))
         return (y, shares) if return_attention_scores else y
+
+
+def _at(mask: Any, axis: int) -> Any:
+    """Return a mask with an axis more."""
+    return None if mask is None else tf.expand_dims(mask, axis)
+
+
+def _past(queries: int, keys: int) -> Any:
+    """Return where a key is not behind the query, as (1, queries, keys)."""
+    return (tf.range(queries)[:, None] >= tf.range(keys)[None])[None]
+
+
+class Attention(Layer):
+    """What each query gathers from values by their keys: called on [query, value, key], the key
+    being the value where there is none. score_mode: "dot" or "concat".
+    """
+
+    def __init__(self, use_scale: bool = False, score_mode: str = "dot", dropout: float = 0.0,
+                 seed: Any = None, **options: Any) -> None:
+        super().__init__(**options)
+        if score_mode not in ("dot", "concat"):
+            raise ValueError("Invalid value for argument score_mode. Expected one of {'dot',"
+                             f" 'concat'}}. Received: score_mode={score_mode}")
+        self.use_scale, self.score_mode = use_scale, score_mode
+        self.drop = Dropout(dropout, seed=seed) if dropout else None
+
+    def build(self, input_shape: Any) -> None:
+        """Make the variables for inputs of these shapes."""
+        self.scale = self._scale(input_shape) if self.use_scale else None
+        self.concat_score_weight = self.add_weight(
+            (), "ones", name="concat_score_weight") if self.score_mode == "concat" else None
+
+    def _scale(self, input_shape: Any) -> Any:
+        return self.add_weight((), "ones", name="scale")
+
+    def _scores(self, query: Any, key: Any) -> Any:
+        """Return how well each query and each key fit, as (batch, queries, keys)."""
+        if self.score_mode == "dot":
+            scores = tf.matmul(query, key, transpose_b=True)
+            return scores if self.scale is None else scores * self.scale
+        total = query[:, :, None] + key[:, None]
+        total = total if self.scale is None else self.scale * total
+        return self.concat_score_weight * tf.reduce_sum(tf.tanh(total), -1)
+
+    def compute_mask(self, inputs: Any, previous_mask: Any = None) -> Any:
+        """Return the mask of the query."""
+        return previous_mask[0] if previous_mask is not None else None
+
+    def call(self, inputs: Any, mask: Any = None, training: Any = False,
+             return_attention_scores: bool = False, use_causal_mask: bool = False) -> Any:
+        """Apply the layer."""
+        query, value, key = [*inputs, inputs[1]][:3]
+        asking, there = (mask[0], mask[1]) if mask else (None, None)
+        scores = self._scores(query, key)
+        seen = None if there is None else tf.cast(there, "bool")[:, None]
+        if use_causal_mask:
+            past = _past(scores.shape[-2], scores.shape[-1])
+            seen = past if seen is None else tf.logical_and(seen, past)
+        if seen is not None:
+            scores = tf.where(seen, scores, scores + FAR)
+        shares = tf.nn.softmax(scores)
+        if self.drop is not None:
+            shares = self.drop(shares, training=training)
+        y = tf.matmul(shares, value)
+        if asking is not None:
+            y = tf.where(tf.cast(asking, "bool")[..., None], y, tf.zeros_like(y))
+        return (y, shares) if return_attention_scores else y
+
+
+class AdditiveAttention(Attention):
+    """Attention by a sum of what query and key say; Bahdanau and others, 2015."""
+
+    def __init__(self, use_scale: bool = True, dropout: float = 0.0, **options: Any) -> None:
+        super().__init__(use_scale, dropout=dropout, **options)
+
+    def _scale(self, input_shape: Any) -> Any:
+        return self.add_weight((input_shape[0][-1],), "glorot_uniform", name="scale")
+
+    def _scores(self, query: Any, key: Any) -> Any:
+        y = tf.tanh(query[:, :, None] + key[:, None])
+        return tf.reduce_sum(y if self.scale is None else self.scale * y, -1)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import inspect
-from functools import wraps
+from functools import lru_cache, wraps
+from itertools import zip_longest
 from warnings import warn
 
 import gradcli.tf as tf
 from gradcli.base.lazy import np
 from gradcli.engine.record import tensor as engine
 from gradcli.tf.dtypes import as_dtype
+from gradcli.tf.keras.annotated import Annotated, annotated, mask_of
 from gradcli.tf.keras.constraint import get as constraint_of
 from gradcli.tf.keras.initializer import get as initializer_of
 from gradcli.tf.keras.layers.symbolic import KerasTensor, is_symbolic, recorded
@@ -87,7 +89,16 @@ class Layer:
     dictionary that is one, what it owns.
     """
 
+    # Beside what an instance has, not among it: that is searched for what it owns.
+    __slots__ = ("__dict__", "__weakref__", "_given")
     _input_spec: InputSpec | None = None
+    _given: tuple[tuple[Any, ...], dict[str, Any]]
+    _lent = ""      # an attribute whose variables are not the layer's
+
+    def __new__(cls, *args: Any, **options: Any) -> Any:
+        made = super().__new__(cls)
+        made._given = args, options
+        return made
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -111,6 +122,7 @@ class Layer:
             raise ValueError("Unrecognized keyword arguments passed to"
                              f" {type(self).__name__}: {options}")
         self.built = False
+        self.supports_masking = type(self).compute_mask is not Layer.compute_mask
         self.autocast = autocast
         self._dtype = KerasDType(as_dtype(dtype or "float32").name)
         self._trainable = trainable
@@ -130,6 +142,10 @@ class Layer:
         # What Keras raises for a subclass of the user's that has none.
         raise NotImplementedError(
             f"Layer {type(self).__name__} does not have a `call()` method implemented.")
+
+    def compute_mask(self, inputs: Any, previous_mask: Any) -> Any:
+        """Return the mask of the output: that of the input."""
+        return previous_mask
 
     def add_weight(self, shape: Any = None, initializer: Any = None, dtype: Any = None,
                    trainable: bool = True, autocast: bool = True, regularizer: Any = None,
@@ -180,7 +196,7 @@ class Layer:
             raise RuntimeError(f"In layer '{type(self).__name__}', you forgot to call"
                                " `super().__init__()` as the first statement in the `__init__()`"
                                " method. Go add it!")
-        return once([item for value in self.__dict__.values()
+        return once([item for name, value in self.__dict__.items() if name != self._lent
                      for item in owned(value, kinds)])
 
     @property
@@ -300,6 +316,11 @@ class Layer:
     def input_spec(self, value: InputSpec | None) -> None:
         self._input_spec = value
 
+    def another(self, **options: Any) -> Any:
+        """Return a layer made as this one was, but for some options."""
+        args, given = self._given
+        return type(self)(*args, **{**given, **options})
+
     def get_config(self) -> dict[str, Any]:
         """Return the options."""
         return {"name": self.name, "trainable": self.trainable, "dtype": self._dtype}
@@ -325,6 +346,7 @@ class Layer:
             self._maybe_build(args, options)
             if self._input_spec is not None and first is not None:
                 self._input_spec.check(first, self.name)
+            masks = self._hand_masks(args, options)
             training = self._told(options)
             _training.append(training)
             if not _training[:-1]:
@@ -334,6 +356,13 @@ class Layer:
             finally:
                 _training.pop()
         self.built = True
+        if self.supports_masking:
+            y = self._masked(args, options, y, masks)
+        elif any(mask is not None for mask in engine.flatten(masks)):
+            warn(f"Layer '{self.name}' (of type {type(self).__name__}) was passed an input with a"
+                 " mask attached to it. However, this layer does not support masking and will"
+                 " therefore destroy the mask information. Downstream layers will not see the"
+                 " mask.", stacklevel=2)
         if self.activity_regularizer is not None:
             for part in engine.flatten(y):
                 self.add_loss(self.activity_regularizer(part) / (
@@ -348,12 +377,45 @@ class Layer:
             x = tf.convert_to_tensor(x)
         kind = x.dtype
         if self.autocast and as_dtype(kind).is_floating and kind != self._dtype:
-            return tf.cast(x, self._dtype)
+            made = tf.cast(x, self._dtype)
+            return made if mask_of(x) is None else annotated(made, mask=mask_of(x))
         return x
+
+    def _hand_masks(self, args: Any, options: dict[str, Any]) -> Any:
+        """Tell `call` the masks of the inputs where it asks, and return those of the first."""
+        parameters = signature_of(self)
+        if "mask" not in parameters and not any(
+                type(x) is Annotated for x in engine.flatten([args, options])):
+            return None
+        given = {**dict(zip(parameters, args, strict=False)), **options}
+        with_tensors = {name: value for name, value in given.items() if any(
+            isinstance(v, engine.Tensor) for v in engine.flatten(value))}
+        masks = {name: engine.like(value, [mask_of(v) for v in engine.flatten(value)])
+                 for name, value in with_tensors.items()}
+        for name, mask in masks.items():
+            asked = "mask" if len(masks) == 1 else f"{name}_mask"
+            if asked in parameters and given.get(asked) is None:
+                options[asked] = mask
+        if options.get("mask") is not None:
+            return options["mask"]
+        return next(iter(masks.values()), None)
+
+    def _masked(self, args: Any, options: dict[str, Any], y: Any, previous: Any) -> Any:
+        """Return outputs with the masks that `compute_mask` says."""
+        inputs = args[0] if args else next(iter(options.values()), None)
+        parts = engine.flatten(y)
+        if all(mask_of(part) is not None for part in parts):
+            return y
+        masks = self.compute_mask(inputs, previous)
+        if all(mask is None for mask in engine.flatten(masks)):
+            return y
+        return engine.like(y, [
+            part if mask is None or mask_of(part) is not None else annotated(part, mask=mask)
+            for part, mask in zip_longest(parts, engine.flatten(masks)[:len(parts)])])
 
     def _told(self, options: dict[str, Any]) -> Any:
         """Return whether the model is being trained, and tell `call` if it asks."""
-        parameter = inspect.signature(self.call).parameters.get("training")
+        parameter = signature_of(self).get("training")
         value = options.get("training")
         if value is None and _training:
             value = _training[-1]
@@ -368,7 +430,7 @@ class Layer:
     def _maybe_build(self, args: Any, options: dict[str, Any]) -> None:
         if self.built:
             return
-        names = list(inspect.signature(self.call).parameters)
+        names = list(signature_of(self))
         given = {**dict(zip(names, args, strict=False)), **options}
         shapes = {f"{name}_shape": shapes_of(value) for name, value in given.items()
                   if any(isinstance(v, engine.Tensor) for v in engine.flatten(value))}
@@ -385,6 +447,26 @@ class Layer:
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} name={self.name}, built={self.built}>"
+
+
+def refuse(layer: Any, **options: Any) -> None:
+    """Raise E0208 for an option that is given and that there is not here."""
+    for name, value in options.items():
+        if value:
+            raise refused(f"tf.keras.layers.{type(layer).__name__}", name)
+
+
+def signature_of(layer: Layer) -> Any:
+    """Return the parameters of the `call` of a layer, by name."""
+    return _parameters(getattr(layer.call, "__func__", layer.call), hasattr(layer.call, "__self__"))
+
+
+@lru_cache(maxsize=1000)
+def _parameters(function: Any, bound: bool) -> Any:
+    found = dict(inspect.signature(function).parameters)
+    if bound:
+        found.pop(next(iter(found)))
+    return found
 
 
 def shapes_of(value: Any) -> Any:

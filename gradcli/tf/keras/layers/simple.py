@@ -1,14 +1,14 @@
-"""Layers without variables."""
+"""Layers without variables that are an expression of their input."""
 
 from __future__ import annotations
 
 import gradcli.tf as tf
 from gradcli.tf.keras.activation import elu, leaky_relu, linear, relu, softmax
 from gradcli.tf.keras.activation import get as activation_of
-from gradcli.tf.keras.layers.layer import InputSpec, Layer
+from gradcli.tf.keras.annotated import annotated
+from gradcli.tf.keras.layers.layer import Layer
 from gradcli.tf.keras.layers.symbolic import Input
-from gradcli.tf.keras.layers.weighted import lengths, refuse
-from gradcli.tf.keras.variables import SeedGenerator
+from gradcli.tf.keras.regularizer import L1L2
 from gradcli.tf.tensor import refused
 
 TYPE_CHECKING = False
@@ -32,153 +32,13 @@ class InputLayer(Layer):
         return x
 
 
-class Pooling2D(Layer):
-    """A reduction of windows over two axes."""
-
-    function = ""
-
-    def __init__(self, pool_size: Any = (2, 2), strides: Any = None, padding: str = "valid",
-                 data_format: Any = None, name: str | None = None, **options: Any) -> None:
-        super().__init__(name=name, **options)
-        refuse(self, data_format=data_format not in (None, "channels_last"))
-        self.pool_size = lengths(pool_size, 2)
-        self.strides = self.pool_size if strides is None else lengths(strides, 2)
-        self.padding = padding.lower()
-        self.input_spec = InputSpec(ndim=4)
-
-    def call(self, inputs: Any) -> Any:
-        """Apply the layer."""
-        return getattr(tf.nn, self.function)(inputs, list(self.pool_size), list(self.strides),
-                                             self.padding.upper())
-
-
-class MaxPooling2D(Pooling2D):
-    """The largest of each window."""
-
-    function = "max_pool2d"
-
-
-class AveragePooling2D(Pooling2D):
-    """The mean of each window."""
-
-    function = "avg_pool2d"
-
-
-class Pooling1D(Layer):
-    """A reduction of windows over one axis."""
-
-    function = ""
-
-    def __init__(self, pool_size: int = 2, strides: int | None = None, padding: str = "valid",
-                 data_format: Any = None, name: str | None = None, **options: Any) -> None:
-        super().__init__(name=name, **options)
-        refuse(self, data_format=data_format not in (None, "channels_last"))
-        (self.pool_size,) = lengths(pool_size, 1)
-        (self.strides,) = (self.pool_size,) if strides is None else lengths(strides, 1)
-        self.padding = padding.lower()
-        self.input_spec = InputSpec(ndim=3)
-
-    def call(self, inputs: Any) -> Any:
-        """Apply the layer."""
-        return tf.squeeze(getattr(tf.nn, self.function)(
-            inputs[:, :, None], [self.pool_size, 1], [self.strides, 1], self.padding.upper()), 2)
-
-
-class MaxPooling1D(Pooling1D):
-    """The largest of each window."""
-
-    function = "max_pool2d"
-
-
-class AveragePooling1D(Pooling1D):
-    """The mean of each window."""
-
-    function = "avg_pool2d"
-
-
-class GlobalPooling(Layer):
-    """A reduction of all axes between the batch and the channels."""
-
-    rank = 2
-    reduce = staticmethod(lambda x, axes, keepdims: tf.reduce_mean(x, axes, keepdims))
-
-    def __init__(self, data_format: Any = None, keepdims: bool = False, **options: Any) -> None:
-        super().__init__(**options)
-        refuse(self, data_format=data_format not in (None, "channels_last"))
-        self.keepdims = keepdims
-        self.input_spec = InputSpec(ndim=self.rank + 2)
-
-    def call(self, inputs: Any) -> Any:
-        """Apply the layer."""
-        return self.reduce(inputs, list(range(1, self.rank + 1)), self.keepdims)
-
-
-class GlobalAveragePooling2D(GlobalPooling):
-    """The mean over two axes."""
-
-
-class GlobalAveragePooling1D(GlobalPooling):
-    """The mean over one axis."""
-
-    rank = 1
-
-
-class GlobalMaxPooling2D(GlobalPooling):
-    """The largest over two axes."""
-
-    reduce = staticmethod(lambda x, axes, keepdims: tf.reduce_max(x, axes, keepdims))
-
-
-class GlobalMaxPooling1D(GlobalMaxPooling2D):
-    """The largest over one axis."""
-
-    rank = 1
-
-
-class Dropout(Layer):
-    """Set a share of the inputs to 0 in training, and scale the others."""
-
-    def __init__(self, rate: float, noise_shape: Any = None, seed: Any = None, **options: Any
-                 ) -> None:
-        super().__init__(**options)
-        refuse(self, noise_shape=noise_shape)
-        if not 0 <= rate <= 1:
-            raise ValueError("Invalid value received for argument `rate`. Expected a float value"
-                             f" between 0 and 1. Received: rate={rate}")
-        self.rate = rate
-        self.seed_generator = SeedGenerator(seed) if rate else None
-        self.built = True
-
-    def call(self, inputs: Any, training: Any = False) -> Any:
-        """Apply the layer."""
-        if not training or self.seed_generator is None:
-            return inputs
-        return tf.nn.dropout(inputs, self.rate, seed=self.seed_generator.next())
-
-
-class GaussianNoise(Layer):
-    """Add normally distributed noise in training."""
-
-    def __init__(self, stddev: float, seed: Any = None, **options: Any) -> None:
-        super().__init__(**options)
-        self.stddev = stddev
-        self.seed_generator = SeedGenerator(seed) if stddev else None
-        self.built = True
-
-    def call(self, inputs: Any, training: Any = False) -> Any:
-        """Apply the layer."""
-        if not training or self.seed_generator is None:
-            return inputs
-        return inputs + tf.random.normal(inputs.shape, 0.0, self.stddev,
-                                         seed=self.seed_generator.next())
-
-
 class Activation(Layer):
     """An activation as a layer."""
 
     def __init__(self, activation: Any, **options: Any) -> None:
         super().__init__(**options)
         self.activation = activation_of(activation)
+        self.supports_masking = True
         self.built = True
 
     def call(self, inputs: Any) -> Any:
@@ -192,28 +52,110 @@ class Lambda(Layer):
     def __init__(self, function: Callable[..., Any], output_shape: Any = None, mask: Any = None,
                  arguments: dict[str, Any] | None = None, **options: Any) -> None:
         super().__init__(**options)
-        refuse(self, mask=mask)
-        self.function, self.arguments = function, arguments or {}
+        self.function, self.mask, self.arguments = function, mask, arguments or {}
+        self.supports_masking = True
         self.built = True
+
+    def compute_mask(self, inputs: Any, previous_mask: Any = None) -> Any:
+        """Return the mask that it was given, or what a function says."""
+        return self.mask(inputs, previous_mask) if callable(self.mask) else self.mask
 
     def call(self, inputs: Any) -> Any:
         """Apply the function."""
         return self.function(inputs, **self.arguments)
 
 
+
+class Masking(Layer):
+    """Mask times at which all features have one value."""
+
+    def __init__(self, mask_value: float = 0.0, **options: Any) -> None:
+        super().__init__(**options)
+        self.mask_value = mask_value
+        self.supports_masking = True
+        self.built = True
+
+    def compute_mask(self, inputs: Any, previous_mask: Any = None) -> Any:
+        """Return where a feature has another value."""
+        return tf.reduce_any(tf.not_equal(inputs, self.mask_value), -1)
+
+    def call(self, inputs: Any) -> Any:
+        """Return the inputs, 0 where they are masked."""
+        mask = self.compute_mask(inputs)
+        return annotated(tf.where(mask[..., None], inputs, tf.zeros_like(inputs)), mask=mask)
+
+
+class ActivityRegularization(Layer):
+    """A penalty for the inputs."""
+
+    def __init__(self, l1: float = 0.0, l2: float = 0.0, **options: Any) -> None:
+        super().__init__(activity_regularizer=L1L2(l1, l2), **options)
+        self.l1, self.l2 = l1, l2
+        self.supports_masking = True
+        self.built = True
+
+    def call(self, inputs: Any) -> Any:
+        """Return the inputs."""
+        return inputs
+
+
+class Softmax(Layer):
+    """`softmax` as a layer; what is masked has no share."""
+
+    def __init__(self, axis: int = -1, **options: Any) -> None:
+        super().__init__(**options)
+        self.axis = axis
+        self.supports_masking = True
+        self.built = True
+
+    def call(self, inputs: Any, mask: Any = None) -> Any:
+        """Apply the layer."""
+        if mask is None:
+            return softmax(inputs, self.axis)
+        there = tf.cast(mask, "bool")
+        y = softmax(tf.where(there, inputs, tf.constant(FAR, inputs.dtype)), self.axis)
+        return tf.where(there, y, tf.zeros_like(y))
+
+
+class Wrapper(Layer):
+    """A layer around another one."""
+
+    def __init__(self, layer: Any, **options: Any) -> None:
+        if not isinstance(layer, Layer):
+            raise ValueError(f"Layer {layer} supplied to Wrapper isn't a supported layer type."
+                             " Please ensure wrapped layer is a valid Keras layer.")
+        super().__init__(**options)
+        self.layer = layer
+
+    def build(self, input_shape: Any = None) -> None:
+        """Make the variables of the layer inside."""
+        if not self.layer.built:
+            self.layer.build(input_shape)
+            self.layer.built = True
+
+
 # ---- layers that are one expression --------------------------------------------------------------
 
 
-def _simple(name: str, doc: str, call: Callable[..., Any], **defaults: Any) -> type[Layer]:
-    """Make a class of a function of the inputs and of options with defaults."""
+def simple(name: str, doc: str, call: Callable[..., Any], masks: bool = False, **defaults: Any
+           ) -> type[Layer]:
+    """Make a class of a function of the inputs and of options with defaults, REQUIRED for none.
+
+    masks: whether the mask of the input is that of the output.
+    """
     def __init__(self: Any, *args: Any, **options: Any) -> None:
         if len(args) > len(defaults):
             raise TypeError(f"{name}.__init__() takes {len(defaults) + 1} positional arguments but"
                             f" {len(args) + 1} were given")
         given = {**defaults, **dict(zip(defaults, args, strict=False))}
         given.update({key: options.pop(key) for key in defaults if key in options})
+        missing = [key for key, value in given.items() if value is REQUIRED]
+        if missing:
+            raise TypeError(f"{name}.__init__() missing 1 required positional argument:"
+                            f" '{missing[0]}'")
         Layer.__init__(self, **options)
         self.options = given
+        self.supports_masking = masks
         self.built = True
 
     def apply(self: Any, inputs: Any) -> Any:
@@ -223,74 +165,36 @@ def _simple(name: str, doc: str, call: Callable[..., Any], **defaults: Any) -> t
         "__init__": __init__, "call": apply, "__doc__": doc, "__module__": __name__})
 
 
+REQUIRED: Any = object()
+FAR = -3e38 / 2     # what is masked is put so far
+
+
 def _flat(x: Any, data_format: Any) -> Any:
     if data_format not in (None, "channels_last"):
         raise refused("tf.keras.layers.Flatten", "data_format")
     return tf.reshape(x, [x.shape[0], -1])
 
 
-def _joined(function: Callable[[Any, Any], Any]) -> Callable[..., Any]:
-    def joined(inputs: Any) -> Any:
-        total = inputs[0]
-        for x in inputs[1:]:
-            total = function(total, x)
-        return total
-
-    return joined
+def _old_slope(x: Any, negative_slope: Any, alpha: Any) -> Any:
+    return leaky_relu(x, negative_slope if alpha is None else alpha)
 
 
-def _larger(x: Any, size: Any, data_format: Any, interpolation: str) -> Any:
-    if data_format not in (None, "channels_last") or interpolation != "nearest":
-        raise refused("tf.keras.layers.UpSampling2D", "data_format, interpolation")
-    rows, columns = lengths(size, 2)
-    return tf.repeat(tf.repeat(x, rows, axis=1), columns, axis=2)
-
-
-def _padded(x: Any, padding: Any, data_format: Any) -> Any:
-    if data_format not in (None, "channels_last"):
-        raise refused("tf.keras.layers.ZeroPadding2D", "data_format")
-    sides = [(n, n) if isinstance(n, int) else tuple(n) for n in (
-        (padding, padding) if isinstance(padding, int) else padding)]
-    return tf.pad(x, [(0, 0), *sides, (0, 0)])
-
-
-UpSampling2D = _simple("UpSampling2D", "Each row and column several times.", _larger, size=(2, 2),
-                       data_format=None, interpolation="nearest")
-ZeroPadding2D = _simple("ZeroPadding2D", "Zeros around images.", _padded, padding=(1, 1),
-                        data_format=None)
-Flatten = _simple("Flatten", "All axes behind the batch as one.", _flat, data_format=None)
-Reshape = _simple("Reshape", "Another shape behind the batch.", lambda x, target_shape: tf.reshape(
-    x, [x.shape[0], *target_shape]), target_shape=None)
-Permute = _simple("Permute", "The axes behind the batch in another order.",
-                  lambda x, dims: tf.transpose(x, [0, *dims]), dims=None)
-RepeatVector = _simple("RepeatVector", "Each vector n times.", lambda x, n: tf.repeat(
-    x[:, None], n, 1), n=None)
-Rescaling = _simple("Rescaling", "A multiple, and an offset.",
-                    lambda x, scale, offset: x * scale + offset, scale=None, offset=0.0)
-ReLU = _simple("ReLU", "`relu` as a layer.", relu, max_value=None, negative_slope=0.0,
-               threshold=0.0)
-LeakyReLU = _simple("LeakyReLU", "`leaky_relu` as a layer.", leaky_relu,
-                    negative_slope=0.3)
-ELU = _simple("ELU", "`elu` as a layer.", elu, alpha=1.0)
-Softmax = _simple("Softmax", "`softmax` as a layer.", softmax, axis=-1)
-Identity = _simple("Identity", "The inputs.", linear)
-Concatenate = _simple("Concatenate", "Inputs one after the other.",
-                      lambda xs, axis: tf.concat(xs, axis), axis=-1)
-Add = _simple("Add", "The sum of inputs.", _joined(lambda a, b: a + b))
-Subtract = _simple("Subtract", "The difference of two inputs.", _joined(lambda a, b: a - b))
-Multiply = _simple("Multiply", "The product of inputs.", _joined(lambda a, b: a * b))
-Maximum = _simple("Maximum", "The largest of inputs.", _joined(lambda a, b: tf.maximum(a, b)))
-Minimum = _simple("Minimum", "The smallest of inputs.", _joined(lambda a, b: tf.minimum(a, b)))
-Average = _simple("Average", "The mean of inputs.", lambda xs: _joined(
-    lambda a, b: a + b)(xs) / len(xs))
-
-
-def _called(kind: type[Layer]) -> Callable[..., Any]:
-    return lambda inputs, **options: kind(**options)(inputs)
-
-
-add, subtract, multiply, maximum, minimum, average, concatenate = [
-    _called(kind) for kind in (Add, Subtract, Multiply, Maximum, Minimum, Average, Concatenate)]
-MaxPool2D, AvgPool2D = MaxPooling2D, AveragePooling2D
-MaxPool1D, AvgPool1D = MaxPooling1D, AveragePooling1D
-GlobalAvgPool2D, GlobalMaxPool2D = GlobalAveragePooling2D, GlobalMaxPooling2D
+Flatten = simple("Flatten", "All axes behind the batch as one.", _flat, data_format=None)
+Reshape = simple("Reshape", "Another shape behind the batch.", lambda x, target_shape: tf.reshape(
+    x, [x.shape[0], *((target_shape,) if isinstance(target_shape, int) else target_shape)]),
+    target_shape=REQUIRED)
+Permute = simple("Permute", "The axes behind the batch in another order.",
+                 lambda x, dims: tf.transpose(x, [0, *dims]), dims=REQUIRED)
+RepeatVector = simple("RepeatVector", "Each vector n times.", lambda x, n: tf.repeat(
+    x[:, None], n, 1), n=REQUIRED)
+Rescaling = simple("Rescaling", "A multiple, and an offset.",
+                   lambda x, scale, offset: x * scale + offset, True, scale=REQUIRED, offset=0.0)
+ReLU = simple("ReLU", "`relu` as a layer.", relu, True, max_value=None, negative_slope=0.0,
+              threshold=0.0)
+LeakyReLU = simple("LeakyReLU", "`leaky_relu` as a layer.", _old_slope, True, negative_slope=0.3,
+                   alpha=None)
+ELU = simple("ELU", "`elu` as a layer.", elu, True, alpha=1.0)
+Identity = simple("Identity", "The inputs.", linear, True)
+UnitNormalization = simple(
+    "UnitNormalization", "The inputs over their norm.",
+    lambda x, axis: tf.math.l2_normalize(x, axis, 1e-12), True, axis=-1)

@@ -1,4 +1,4 @@
-"""Layers with variables."""
+"""Layers with a kernel, and tables of vectors."""
 
 from __future__ import annotations
 
@@ -6,21 +6,14 @@ import gradcli.tf as tf
 from gradcli.ops.kinds import PUBLIC
 from gradcli.tf.dtypes import as_dtype
 from gradcli.tf.keras.activation import get as activation_of
+from gradcli.tf.keras.constraint import get as constraint_of
 from gradcli.tf.keras.initializer import get as initializer_of
-from gradcli.tf.keras.layers.layer import InputSpec, Layer
+from gradcli.tf.keras.layers.layer import InputSpec, Layer, refuse
 from gradcli.tf.keras.regularizer import get as regularizer_of
-from gradcli.tf.tensor import refused
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
-
-
-def refuse(layer: Any, **options: Any) -> None:
-    """Raise E0208 for an option that is given and that there is not here."""
-    for name, value in options.items():
-        if value:
-            raise refused(f"tf.keras.layers.{type(layer).__name__}", name)
 
 
 class Kernel(Layer):
@@ -41,7 +34,8 @@ class Kernel(Layer):
         self.bias_initializer = initializer_of(bias_initializer)
         self.kernel_regularizer = regularizer_of(kernel_regularizer)
         self.bias_regularizer = regularizer_of(bias_regularizer)
-        self.kernel_constraint, self.bias_constraint = kernel_constraint, bias_constraint
+        self.kernel_constraint = constraint_of(kernel_constraint)
+        self.bias_constraint = constraint_of(bias_constraint)
 
     def _make(self, kernel: Any, outputs: int) -> None:
         """Make the variables."""
@@ -66,6 +60,7 @@ class Dense(Kernel):
             raise ValueError("Received an invalid value for `units`, expected a positive integer."
                              f" Received: units={units}")
         self.units = units
+        self.supports_masking = True
         self.input_spec = InputSpec(min_ndim=2)
 
     def build(self, input_shape: Any) -> None:
@@ -80,164 +75,6 @@ class Dense(Kernel):
         return self.activation(PUBLIC["dense"](x, *given))
 
 
-class Convolution(Kernel):
-    """A convolution over some axes between the batch and the channels."""
-
-    rank = 2
-
-    def __init__(self, filters: int, kernel_size: Any, strides: Any = 1, padding: str = "valid",
-                 data_format: Any = None, dilation_rate: Any = 1, groups: int = 1,
-                 *args: Any, **options: Any) -> None:
-        super().__init__(*args, **options)
-        refuse(self, data_format=data_format not in (None, "channels_last"), groups=groups != 1)
-        if padding.lower() not in ("valid", "same"):
-            raise refused(f"tf.keras.layers.{type(self).__name__}", f"padding={padding!r}")
-        self.filters, self.padding = filters, padding.lower()
-        self.kernel_size, self.strides, self.dilation_rate = [
-            lengths(value, self.rank) for value in (kernel_size, strides, dilation_rate)]
-        self.input_spec = InputSpec(min_ndim=self.rank + 2)
-
-    def build(self, input_shape: Any) -> None:
-        """Make the variables for inputs of a shape."""
-        self._make((*self.kernel_size, input_shape[-1], self.filters), self.filters)
-        self.input_spec = InputSpec(min_ndim=self.rank + 2, axes={-1: input_shape[-1]})
-
-    def call(self, inputs: Any) -> Any:
-        """Apply the layer."""
-        options: dict[str, Any] = {
-            "strides": list(self.strides), "dilations": list(self.dilation_rate),
-            "padding": self.padding.upper()}
-        if self.rank == 1:
-            options = {"stride": self.strides[0], "dilations": self.dilation_rate[0],
-                       "padding": self.padding.upper()}
-        apply = tf.nn.conv1d if self.rank == 1 else tf.nn.conv2d
-        return self._finished(apply(inputs, self.kernel, **options))
-
-
-class Conv1D(Convolution):
-    """A convolution over one axis."""
-
-    rank = 1
-
-
-class Conv2D(Convolution):
-    """A convolution over two axes."""
-
-
-class Conv2DTranspose(Convolution):
-    """The transpose of a convolution over two axes: larger images of smaller ones."""
-
-    def __init__(self, filters: int, kernel_size: Any, strides: Any = (1, 1),
-                 padding: str = "valid", output_padding: Any = None, data_format: Any = None,
-                 dilation_rate: Any = (1, 1), *args: Any, **options: Any) -> None:
-        super().__init__(filters, kernel_size, strides, padding, data_format, dilation_rate, 1,
-                         *args, **options)
-        refuse(self, output_padding=output_padding is not None,
-               dilation_rate=self.dilation_rate != (1, 1))
-
-    def build(self, input_shape: Any) -> None:
-        """Make the variables for inputs of a shape."""
-        self._make((*self.kernel_size, self.filters, input_shape[-1]), self.filters)
-        self.input_spec = InputSpec(min_ndim=4, axes={-1: input_shape[-1]})
-
-    def call(self, inputs: Any) -> Any:
-        """Apply the layer."""
-        sizes = [n * s + (max(k - s, 0) if self.padding == "valid" else 0) for n, s, k in zip(
-            inputs.shape[1:3], self.strides, self.kernel_size, strict=True)]
-        return self._finished(tf.nn.conv2d_transpose(
-            inputs, self.kernel, [inputs.shape[0], *sizes, self.filters], list(self.strides),
-            self.padding.upper()))
-
-
-def lengths(value: Any, rank: int) -> tuple[int, ...]:
-    """Return an option as a length for each axis."""
-    return (value,) * rank if isinstance(value, int) else tuple(value)
-
-
-class BatchNormalization(Layer):
-    """Normalize by mean and variance: of the batch in training, of what was seen else."""
-
-    def __init__(self, axis: int = -1, momentum: float = 0.99, epsilon: float = 1e-3,
-                 center: bool = True, scale: bool = True, beta_initializer: Any = "zeros",
-                 gamma_initializer: Any = "ones", moving_mean_initializer: Any = "zeros",
-                 moving_variance_initializer: Any = "ones", beta_regularizer: Any = None,
-                 gamma_regularizer: Any = None, beta_constraint: Any = None,
-                 gamma_constraint: Any = None, renorm: bool = False, synchronized: bool = False,
-                 **options: Any) -> None:
-        super().__init__(**options)
-        refuse(self, renorm=renorm, synchronized=synchronized)
-        self.axis, self.momentum, self.epsilon = int(axis), float(momentum), float(epsilon)
-        self.options = {
-            "gamma": (scale, gamma_initializer, True, gamma_regularizer, gamma_constraint),
-            "beta": (center, beta_initializer, True, beta_regularizer, beta_constraint),
-            "moving_mean": (True, moving_mean_initializer, False, None, None),
-            "moving_variance": (True, moving_variance_initializer, False, None, None)}
-        self.gamma: Any = None
-        self.beta: Any = None
-        self.moving_mean: Any = None
-        self.moving_variance: Any = None
-
-    def build(self, input_shape: Any) -> None:
-        """Make the variables for inputs of a shape."""
-        length = input_shape[self.axis]
-        for name, (wanted, initializer, trainable, regularizer, constraint
-                   ) in self.options.items():
-            if wanted:
-                setattr(self, name, self.add_weight(
-                    (length,), initializer, trainable=trainable, regularizer=regularizer,
-                    constraint=constraint, name=name))
-        self.input_spec = InputSpec(ndim=len(input_shape), axes={self.axis: length})
-
-    def call(self, inputs: Any, training: Any = None, mask: Any = None) -> Any:
-        """Apply the layer."""
-        refuse(self, mask=mask is not None)
-        rank = len(inputs.shape)
-        mean, variance = self.moving_mean, self.moving_variance
-        if training and self.trainable:
-            axes = [k for k in range(rank) if k != self.axis % rank]
-            now = tf.nn.moments(inputs, axes)
-            for moving, new in zip((mean, variance), now, strict=True):
-                moving.assign(moving * self.momentum + new * (1.0 - self.momentum))
-            mean, variance = now
-        shape = [-1 if k == self.axis % rank else 1 for k in range(rank)]
-        mean, variance, beta, gamma = [
-            p if p is None or self.axis % rank == rank - 1 else tf.reshape(p, shape)
-            for p in (mean, variance, self.beta, self.gamma)]
-        return tf.nn.batch_normalization(inputs, mean, variance, beta, gamma, self.epsilon)
-
-
-class LayerNormalization(Layer):
-    """Normalize each sample by its mean and variance along some axes."""
-
-    def __init__(self, axis: Any = -1, epsilon: float = 1e-3, center: bool = True,
-                 scale: bool = True, beta_initializer: Any = "zeros",
-                 gamma_initializer: Any = "ones", beta_regularizer: Any = None,
-                 gamma_regularizer: Any = None, beta_constraint: Any = None,
-                 gamma_constraint: Any = None, **options: Any) -> None:
-        super().__init__(**options)
-        if axis != -1:
-            raise refused("tf.keras.layers.LayerNormalization", "axis")
-        self.epsilon = epsilon
-        self.options = {
-            "gamma": (scale, gamma_initializer, gamma_regularizer, gamma_constraint),
-            "beta": (center, beta_initializer, beta_regularizer, beta_constraint)}
-        self.gamma = self.beta = None
-
-    def build(self, input_shape: Any) -> None:
-        """Make the variables for inputs of a shape."""
-        for name, (wanted, initializer, regularizer, constraint) in self.options.items():
-            if wanted:
-                setattr(self, name, self.add_weight(
-                    (input_shape[-1],), initializer, regularizer=regularizer,
-                    constraint=constraint, name=name))
-
-    def call(self, inputs: Any) -> Any:
-        """Apply the layer."""
-        mean, variance = tf.nn.moments(inputs, [-1], keepdims=True)
-        return tf.nn.batch_normalization(inputs, mean, variance, self.beta, self.gamma,
-                                         self.epsilon)
-
-
 class Embedding(Layer):
     """A vector for each number."""
 
@@ -247,11 +84,12 @@ class Embedding(Layer):
                  **options: Any) -> None:
         options.pop("input_length", None)
         super().__init__(**options)
-        refuse(self, mask_zero=mask_zero, lora_rank=lora_rank)
+        refuse(self, lora_rank=lora_rank)
         self.input_dim, self.output_dim = input_dim, output_dim
-        self.initializer = initializer_of(embeddings_initializer)
-        self.regularizer = regularizer_of(embeddings_regularizer)
-        self.constraint = embeddings_constraint
+        self.embeddings_initializer = initializer_of(embeddings_initializer)
+        self.embeddings_regularizer = regularizer_of(embeddings_regularizer)
+        self.embeddings_constraint = constraint_of(embeddings_constraint)
+        self.mask_zero = self.supports_masking = mask_zero
         self.autocast = False
         if weights is not None:
             self.build()
@@ -262,11 +100,40 @@ class Embedding(Layer):
         """Make the table."""
         if not self.built:
             self.embeddings = self.add_weight(
-                (self.input_dim, self.output_dim), self.initializer, name="embeddings",
-                regularizer=self.regularizer, constraint=self.constraint)
+                (self.input_dim, self.output_dim), self.embeddings_initializer,
+                name="embeddings", regularizer=self.embeddings_regularizer,
+                constraint=self.embeddings_constraint)
+
+    def compute_mask(self, inputs: Any, previous_mask: Any = None) -> Any:
+        """Return where the number is not 0, if 0 stands for nothing."""
+        return tf.not_equal(inputs, 0) if self.mask_zero else None
 
     def call(self, inputs: Any) -> Any:
         """Apply the layer."""
         if not as_dtype(inputs.dtype).is_integer:
             inputs = tf.cast(inputs, "int32")
         return tf.gather(self.embeddings, inputs)
+
+
+class PReLU(Layer):
+    """x above 0, and a multiple of it below that is trained; shared_axes: have one together."""
+
+    def __init__(self, alpha_initializer: Any = "Zeros", alpha_regularizer: Any = None,
+                 alpha_constraint: Any = None, shared_axes: Any = None, **options: Any) -> None:
+        super().__init__(**options)
+        self.alpha_initializer = initializer_of(alpha_initializer)
+        self.alpha_regularizer = regularizer_of(alpha_regularizer)
+        self.alpha_constraint = constraint_of(alpha_constraint)
+        self.shared_axes = [shared_axes] if isinstance(shared_axes, int) else shared_axes
+        self.supports_masking = True
+
+    def build(self, input_shape: Any) -> None:
+        """Make the multiples."""
+        shape = [1 if k in (self.shared_axes or ()) else n for k, n in enumerate(input_shape)]
+        self.alpha = self.add_weight(shape[1:], self.alpha_initializer, name="alpha",
+                                     regularizer=self.alpha_regularizer,
+                                     constraint=self.alpha_constraint)
+
+    def call(self, inputs: Any) -> Any:
+        """Apply the layer."""
+        return tf.nn.relu(inputs) - self.alpha * tf.nn.relu(-inputs)

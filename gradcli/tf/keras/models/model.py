@@ -24,7 +24,7 @@ class Model(Trainer, Layer):
     def __new__(cls, *args: Any, **options: Any) -> Any:
         if cls is Model and (args or "inputs" in options):
             cls = Functional
-        return super().__new__(cls)
+        return super().__new__(cls, *args, **options)
 
     def __init__(self, *args: Any, **options: Any) -> None:
         if isinstance(self, Functional) or not (args or "inputs" in options):
