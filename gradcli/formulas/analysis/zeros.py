@@ -1,0 +1,411 @@
+"""Zeros of a term of one variable on an interval, each with bounds that prove it.
+
+Where the term is a rational function of one function of x, zeros are those of a polynomial, and the
+function is inverted: exact, and all there are. Elsewhere boxes on which interval arithmetic
+excludes 0 are thrown away; where the derivative has one sign, a change of sign is one zero; other
+boxes are halved. What is left at the end is said to be left.
+
+Source: Neumaier, Interval Methods for Systems of Equations (1990), chapter 5.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import inf, lcm, pi
+
+from gradcli.base.lazy import np
+from gradcli.formulas.analysis.constants import exactly, value_of
+from gradcli.formulas.analysis.exact import Unsolved, linear, solved
+from gradcli.formulas.analysis.ranges import ranges, ranges_over
+from gradcli.formulas.rewrites import positive, rebuilt
+from gradcli.formulas.terms import MINUS, NAME, NUMBER, PRODUCT, ZERO
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from typing import Any
+
+    from gradcli.formulas.algebra import Algebra
+    from gradcli.formulas.terms import Term
+
+FARTHEST = 1e300
+"""Boxes go so far; what is beyond is one box."""
+ROUNDS = 46
+MOST_BOXES, FEW_BOXES, LATE = 4000, 400, 10
+"""So many boxes are looked at together, and from some round on."""
+SAME = 1e-9
+"""Boxes that are no wider, for the size of their numbers, are not halved any more."""
+MOST = 60
+HIGHEST = 5
+"""So many times a zero may be one that is proved by derivatives."""
+
+
+class Zero:
+    """A zero: between low and high. exact: as a term, if it is known. proved: whether it is one,
+    and the only one there. period: that of zeros that come again and again, as a term.
+    """
+
+    __slots__ = ("exact", "high", "low", "period", "proved", "x")
+
+    def __init__(self, x: float, low: float, high: float, exact: Term | None = None,
+                 proved: bool = True, period: Term | None = None) -> None:
+        self.x, self.low, self.high = x, low, high
+        self.exact, self.proved, self.period = exact, proved, period
+
+
+class Zeros:
+    """The zeros of a term between two numbers. complete: whether these are proved to be all.
+    everywhere: it is 0 all over; flat: parts where it is 0 all over. left: boxes in which zeros are
+    not excluded.
+    """
+
+    __slots__ = ("complete", "everywhere", "flat", "found", "left")
+
+    def __init__(self, found: Iterable[Zero] = (), complete: bool = True,
+                 everywhere: bool = False, left: Sequence[tuple[float, float]] = (),
+                 flat: Sequence[tuple[float, float]] = ()) -> None:
+        self.found = sorted(found, key=lambda z: z.x)
+        self.complete, self.everywhere = complete, everywhere
+        self.left, self.flat = list(left), list(flat)
+
+
+def zeros(a: Algebra, term: Term, name: str, low: float, high: float,
+          slope: Callable[[Term], Term | None], specials: Sequence[float] = ()) -> Zeros:
+    """Return the zeros of a term from low to high. slope: makes derivatives. specials: points
+    where the term may have no value, which are no zeros by themselves.
+    """
+    total = Zeros()
+    for factor in factors(term):
+        if not a.table.names([factor]):
+            if factor.is_number(0):
+                return Zeros(everywhere=True)
+            continue
+        try:
+            found = [Zero(*_bounded(a, one.exact, one.low, one.high), one.exact, True, one.period)
+                     for one in solved(a, factor, name)]
+            part = Zeros(_within(a, found, low, high))
+        except Unsolved:
+            part = _in_boxes(a, factor, name, low, high, slope, specials)
+        if part.everywhere:
+            return part
+        total = _joined(total, part)
+    return total
+
+
+def factors(term: Term) -> list[Term]:
+    """Return the factors of which one has to be 0 where the term is."""
+    if term.kind != PRODUCT:
+        return [] if positive(term) or term.is_call("sec", "csc") else [term]
+    found = []
+    for base, exponent in term.items:
+        if exponent.kind == NUMBER and exponent.value > 0:
+            found += factors(base)
+    return found
+
+
+def period(a: Algebra, term: Term, name: str) -> Term | None:
+    """Return a period of a term that reads a name in sines and their like only; None of others."""
+    slopes: list[tuple[Term, int]] = []
+    pending, seen = [term], set()
+    while pending:
+        t = pending.pop()
+        if t.number in seen or not a.table.names([t]):
+            continue
+        seen.add(t.number)
+        if t.is_call(*ANGLES):
+            found = linear(a, t.args[0], name)
+            if found is not None:
+                slopes.append((found[0], 1 if t.is_call("tan", "cot") else 2))
+                continue
+        if t.kind == NAME:
+            return None
+        pending += t.parts()
+    if not slopes:
+        return None
+    first, common = slopes[0][0], ZERO
+    for slope, turns in slopes:
+        ratio = exactly(a, a.times(first, a.power(slope, a.number(MINUS))))
+        if ratio.kind != NUMBER or not isinstance(ratio.value, Fraction):
+            return None
+        one = abs(ratio.value) * turns
+        common = one if common == 0 else Fraction(
+            lcm(common.numerator * one.denominator, one.numerator * common.denominator),
+            common.denominator * one.denominator)
+    every = exactly(a, a.times(a.number(common), a.table.constant("pi"),
+                               a.power(first, a.number(MINUS))))
+    return every if value_of(a, every) > 0 else a.negative(every)
+
+
+ANGLES = ("sin", "cos", "tan", "sec", "csc", "cot")
+
+
+def _joined(one: Zeros, other: Zeros) -> Zeros:
+    found: list[Zero] = []
+    # A zero that comes again stands for itself; one that does not may be one of those.
+    for z in sorted([*one.found, *other.found], key=lambda z: z.period is None):
+        if not any(_same(z, y) for y in found):
+            found.append(z)
+    return Zeros(found, one.complete and other.complete, left=[*one.left, *other.left],
+                 flat=[*one.flat, *other.flat])
+
+
+def _same(z: Zero, y: Zero) -> bool:
+    return z.low <= y.high and y.low <= z.high and (z.period is None or z.period is y.period)
+
+
+def _bounded(a: Algebra, exact: Term | None, low: float, high: float
+             ) -> tuple[float, float, float]:
+    """Return value and bounds of a zero."""
+    if exact is None:
+        return low + (high - low) / 2, low, high
+    (r,) = ranges_over(a.table, [exact], {"": (0.0, 0.0)})
+    x = value_of(a, exact) + 0.0
+    return x, min(float(r.low), x), max(float(r.high), x)
+
+
+def _within(a: Algebra, found: Sequence[Zero], low: float, high: float) -> list[Zero]:
+    """Return the zeros from low to high; of endless ones all of them, or where the interval has
+    no end, those of one period.
+    """
+    kept = []
+    for z in found:
+        if z.period is None:
+            if low <= z.x <= high:
+                kept.append(z)
+            continue
+        period = value_of(a, z.period)
+        if low == -inf or high == inf:
+            if low == -inf and high == inf:
+                kept.append(_moved(a, z, -int(z.x // period)))
+            continue
+        first, last = int(np.ceil((low - z.x) / period - 1e-12)), int(
+            np.floor((high - z.x) / period + 1e-12))
+        for k in range(first, min(last, first + 1000) + 1):
+            one = _moved(a, z, k)
+            one.period = None
+            kept.append(one)
+    return kept
+
+
+def _moved(a: Algebra, z: Zero, k: int) -> Zero:
+    """Return a zero some periods away."""
+    assert z.period is not None
+    step = value_of(a, z.period) * k
+    exact = None if z.exact is None else exactly(a, a.add(
+        z.exact, a.times(a.number(Fraction(k)), z.period)))
+    x, low, high = _bounded(a, exact, z.low + step, z.high + step)
+    return Zero(x, low, high, exact, z.proved, z.period)
+
+
+def _in_boxes(a: Algebra, term: Term, name: str, low: float, high: float,
+              slope: Callable[[Term], Term | None], specials: Sequence[float]) -> Zeros:
+    """Return the zeros in an interval; on all of the line, of what is periodic those of a period.
+    """
+    every = period(a, term, name) if low == -inf and high == inf else None
+    if every is None:
+        return isolated(a, term, name, low, high, slope, specials)
+    step = value_of(a, every)
+    start = -0.01377 * step
+    found = isolated(a, term, name, start, start + step, slope, [
+        s for s in specials if start <= s <= start + step])
+    for z in found.found:
+        z.period = every
+    return found
+
+
+# --- boxes --------------------------------------------------------------------------------------
+
+
+def isolated(a: Algebra, term: Term, name: str, low: float, high: float,
+             slope: Callable[[Term], Term | None], specials: Sequence[float] = ()) -> Zeros:
+    """Return the zeros of a term by interval arithmetic."""
+    first = slope(term)
+    terms = [term] if first is None else [term, first]
+    lows, highs = _grid(low, high, specials)
+    brackets: list[tuple[float, float]] = []
+    left: list[tuple[float, float]] = []
+    flat: list[tuple[float, float]] = []
+    for k in range(ROUNDS):
+        found = ranges(a.table, terms, name, lows, highs)
+        maybe = found[0].has_zero()
+        level = np.asarray(found[0].sure) & (found[0].low == 0) & (found[0].high == 0)
+        flat += list(zip(lows[level].tolist(), highs[level].tolist(), strict=True))
+        maybe &= ~level
+        steep = np.zeros(len(lows), bool) if first is None else (
+            np.asarray(found[0].sure) & (found[1].sign() != 0))
+        ends = [ranges(a.table, [term], name, x, x)[0].sign() for x in (lows, highs)]
+        crossed = maybe & steep & (ends[0] * ends[1] < 0)
+        brackets += list(zip(lows[crossed].tolist(), highs[crossed].tolist(), strict=True))
+        # Beside a monotone piece with the same sign at both ends there is no zero.
+        none = ~maybe | (steep & (ends[0] * ends[1] > 0))
+        rest = ~none & ~crossed
+        narrow = rest & ~_wide(lows, highs)
+        left += list(zip(lows[narrow].tolist(), highs[narrow].tolist(), strict=True))
+        rest &= ~narrow
+        lows, highs = _halved(lows[rest], highs[rest])
+        if not len(lows):
+            break
+        if len(lows) > (MOST_BOXES if k < LATE else FEW_BOXES) or len(brackets) > MOST:
+            left += list(zip(lows.tolist(), highs.tolist(), strict=True))
+            break
+    else:
+        left += list(zip(lows.tolist(), highs.tolist(), strict=True))
+    roots = _narrowed(a, term, name, sorted(brackets)[:MOST])
+    roots = [_recognised(a, term, name, z) for z in roots]
+    made = _with_clusters(a, term, name, roots, _merged(left), slope, specials)
+    made.flat = _merged(flat)
+    return made
+
+
+def _grid(low: float, high: float, specials: Sequence[float]) -> tuple[Any, Any]:
+    """Return boxes that begin and end at no simple numbers, but for the ends and the specials."""
+    near = np.linspace(-20.013, 20.027, 401)
+    far = 20.03 * 2.0 ** np.arange(0, 1000)
+    far = far[far < FARTHEST]
+    borders = np.concatenate([near, far, -far])
+    if np.isfinite([low, high]).all():
+        borders = np.concatenate([borders, low + (high - low) * (np.arange(1, 200) + 0.0137) / 200])
+    borders = np.concatenate([borders, [low, high], specials])
+    borders = np.unique(borders[(borders >= low) & (borders <= high)])
+    return borders[:-1], borders[1:]
+
+
+def _wide(lows: Any, highs: Any) -> Any:
+    with np.errstate(invalid="ignore"):
+        size = np.minimum(abs(lows), abs(highs))
+        return (highs - lows > SAME * (SAME + size)) & ~((np.isinf(highs) | np.isinf(lows)) & (
+            size >= 1e299))
+
+
+def _halved(lows: Any, highs: Any) -> tuple[Any, Any]:
+    with np.errstate(over="ignore", invalid="ignore"):
+        middle = lows + (highs - lows) * 0.4873
+    middle = np.where(np.isinf(highs), np.maximum(1.0, lows * 2), np.where(
+        np.isinf(lows), np.minimum(-1.0, highs * 2), middle))
+    return np.concatenate([lows, middle]), np.concatenate([middle, highs])
+
+
+def _merged(boxes: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+    found: list[tuple[float, float]] = []
+    for low, high in sorted(boxes):
+        if found and low <= found[-1][1]:
+            found[-1] = found[-1][0], max(high, found[-1][1])
+        else:
+            found.append((low, high))
+    return found
+
+
+def _narrowed(a: Algebra, term: Term, name: str, brackets: Sequence[tuple[float, float]]
+              ) -> list[Zero]:
+    """Return the zeros between pairs of points with different signs, to all digits."""
+    if not brackets:
+        return []
+
+    def sign(x: Any) -> Any:
+        return ranges(a.table, [term], name, x, x)[0].sign()
+
+    lows, highs = np.array(brackets).T
+    left = sign(lows)
+    moving = np.ones(len(lows), bool)
+    for _ in range(1100):
+        middle = lows + (highs - lows) / 2
+        moving &= (lows < middle) & (middle < highs)
+        if not moving.any():
+            break
+        here = sign(middle)
+        moving &= here != 0
+        lows = np.where(moving & (here == left), middle, lows)
+        highs = np.where(moving & (here == -left), middle, highs)
+    middle = lows + (highs - lows) / 2
+    # Where the sign in the middle is rounding, the bounds come nearer to it from both sides.
+    step = np.maximum(np.spacing(abs(middle)), 5e-324)
+    below, above = np.zeros(len(lows), bool), np.zeros(len(lows), bool)
+    while (step < highs - lows).any() and not (below & above).all():
+        step = step * 4
+        x, y = np.maximum(middle - step, lows), np.minimum(middle + step, highs)
+        under, over = ~below & (sign(x) == left), ~above & (sign(y) == -left)
+        lows, highs = np.where(under, x, lows), np.where(over, y, highs)
+        below, above = below | under, above | over
+    return [Zero(*found) for found in zip(middle.tolist(), lows.tolist(), highs.tolist(),
+                                          strict=True)]
+
+
+# --- exact forms ----------------------------------------------------------------------------------
+
+
+def substituted(a: Algebra, term: Term, name: str, value: Term) -> Term:
+    """Return a term with a term in place of a name, in simple form."""
+    found: dict[int, Term] = {}
+    own = a.table.name(name)
+    for t in a.table.of([term]):
+        found[t.number] = value if t is own else rebuilt(a, t, found, lambda old, args: a.call(
+            old.operation, args, old.attributes, old.shape))
+    return exactly(a, found[term.number])
+
+
+def candidates(a: Algebra, low: float, high: float) -> list[Term]:
+    """Return simple numbers between two that are near each other."""
+    x = low + (high - low) / 2
+    room = max(high - low, 1e-9 * abs(x))
+    found = []
+    if low <= 0 <= high or abs(x) <= room:
+        found.append(a.number(Fraction(0)))
+    near = Fraction(x).limit_denominator(60)
+    if abs(float(near) - x) <= room and near:
+        found.append(a.number(near))
+    turn = Fraction(x / pi).limit_denominator(24)
+    if turn and abs(float(turn) * pi - x) <= room and abs(turn) < 1000:
+        found.append(a.times(a.number(turn), a.table.constant("pi")))
+    return found
+
+
+def _recognised(a: Algebra, term: Term, name: str, z: Zero) -> Zero:
+    """Return a zero with its exact form, where it is a simple number that makes the term 0."""
+    for c in candidates(a, z.low, z.high):
+        if substituted(a, term, name, c).is_number(0):
+            return Zero(*_bounded(a, c, z.low, z.high), c, z.proved)
+    return z
+
+
+def _with_clusters(a: Algebra, term: Term, name: str, roots: list[Zero],
+                   left: Sequence[tuple[float, float]], slope: Callable[[Term], Term | None],
+                   specials: Sequence[float]) -> Zeros:
+    """Return the zeros with those in boxes that are left: where the term touches 0."""
+    complete, open_left = True, []
+    for low, high in left:
+        if any(low - SAME * (1 + abs(s)) <= s <= high + SAME * (1 + abs(s)) for s in specials) and (
+                high - low < 1e3 * SAME * (1 + min(abs(low), abs(high)))):
+            continue        # what happens beside these points is told by limits there
+        if min(abs(low), abs(high)) >= FARTHEST / 10:
+            continue
+        one = _touching(a, term, name, low, high, slope) if high - low < 1e-3 else None
+        if one is None:
+            complete = False
+            open_left.append((low, high))
+        else:
+            roots.append(one)
+            complete &= one.proved
+    return Zeros(roots, complete, left=open_left)
+
+
+def _touching(a: Algebra, term: Term, name: str, low: float, high: float,
+              slope: Callable[[Term], Term | None]) -> Zero | None:
+    """Return the zero of higher order in a box, or None where none is seen. It is proved where its
+    exact form makes the first derivatives 0, and the next one is not 0 in the box.
+    """
+    wide = low - (high - low) - 1e-9, high + (high - low) + 1e-9
+    for c in candidates(a, *wide):
+        derivative: Term | None = term
+        for _ in range(HIGHEST):
+            if derivative is None or not substituted(a, derivative, name, c).is_number(0):
+                break
+            derivative = slope(derivative)
+            if derivative is not None and int(ranges(
+                    a.table, [derivative], name, *wide)[0].sign()):
+                return Zero(*_bounded(a, c, low, high), c)
+    x = np.linspace(low, high, 9)
+    (r,) = ranges(a.table, [term], name, x, x)
+    if r.has_zero().any():
+        k = int(np.argmin(np.where(r.has_zero(), abs(r.low + r.high), inf)))
+        return Zero(float(x[k]), low, high, None, proved=False)
+    return None

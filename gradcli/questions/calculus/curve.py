@@ -1,0 +1,251 @@
+"""A target of one variable as a term: its derivatives, where it is defined, and the points where it
+may be without a value, a limit or a slope.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import inf, isfinite
+
+from gradcli.base.errors import Diagnostic, GradcliError
+from gradcli.base.lazy import np, quiet
+from gradcli.engine.record.record import IDS, OP, OUT, VALUES, ancestry
+from gradcli.formulas.analysis.constants import value_of
+from gradcli.formulas.analysis.ranges import RULES, ranges
+from gradcli.formulas.analysis.zeros import Zero, Zeros, substituted, zeros
+from gradcli.formulas.build import constant, terms_of
+from gradcli.formulas.rewrites import factored
+from gradcli.formulas.terms import HALF, MINUS, ONE, ZERO
+from gradcli.lang.running.run import tensor_of
+from gradcli.ops import TABLE
+from gradcli.questions.derive.derive import Derivation
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from typing import Any
+
+    from gradcli.engine.record.record import Entry
+    from gradcli.formulas.algebra import Algebra
+    from gradcli.formulas.terms import Term
+    from gradcli.lang.running.run import Target
+    from gradcli.questions.question import Question
+
+NONZERO, ABOVE, FROM, BREAK = "!= 0", "> 0", ">= 0", ""
+"""What has to hold of a term; where a BREAK is 0, the formula changes."""
+MOST_POINTS = 200
+
+
+class Condition:
+    """A term and what has to hold of it; guarded: only on one side of a choice."""
+
+    __slots__ = ("guarded", "relation", "term")
+
+    def __init__(self, term: Term, relation: str, guarded: bool) -> None:
+        self.term, self.relation, self.guarded = term, relation, guarded
+
+
+class Curve:
+    """One target of a question. name: of its variable. term: the target; slopes: its derivatives,
+    from the first on, as far as asked for. conditions: those of its steps. opaque: the operations
+    about which nothing is known.
+    """
+
+    __slots__ = ("_slopes", "algebra", "conditions", "derivation", "name", "opaque", "target",
+                 "term", "_of")
+
+    def __init__(self, derivation: Derivation, target: Target, names: Sequence[str]) -> None:
+        self.derivation = derivation
+        self.target = target
+        self.algebra: Algebra = derivation.algebra
+        run = derivation.run
+        history = run.record.history()
+        known = dict(derivation._known())
+        tensor = tensor_of(target)
+        with run.record, quiet():
+            (self.term,) = terms_of(self.algebra, history, known, [tensor])
+        self.name = names[0]
+        self._of: dict[int, Term | None] = {}
+        self._slopes: list[Term] = [self.term]
+        mine = ancestry(history, [tensor.id])
+        entries = [e for e in history if e[OUT] in mine]
+        self.conditions = list(_conditions(self.algebra, entries, known))
+        self.opaque = sorted({e[OP].name for e in entries if e[OP].name not in ARITHMETIC
+                              and e[OP].name not in RULES})
+
+    def slope(self, term: Term) -> Term | None:
+        """Return the derivative of a term, None where it has none."""
+        if term.number not in self._of:
+            with quiet():
+                (found,) = self.derivation.replay.gradient(term, [self.name])
+            if found is not None:
+                (found,) = factored(self.algebra, [found])
+            self._of[term.number] = found
+        return self._of[term.number]
+
+    def derivative(self, order: int) -> Term:
+        """Return the derivative of an order; 0 where no path of derivatives leads."""
+        while len(self._slopes) <= order:
+            found = self.slope(self._slopes[-1])
+            self._slopes.append(self.algebra.number(ZERO) if found is None else found)
+        return self._slopes[order]
+
+    def zeros(self, term: Term, low: float, high: float, specials: Sequence[float]) -> Zeros:
+        """Return the zeros of a term from low to high."""
+        with quiet():
+            return zeros(self.algebra, term, self.name, low, high, self.slope, specials)
+
+    def value(self, x: Zero | float, term: Term | None = None) -> tuple[float, Term | None]:
+        """Return the value of a term at a point, and its exact form where there is one."""
+        term = self.term if term is None else term
+        a = self.algebra
+        with quiet():
+            if isinstance(x, Zero) and x.exact is not None:
+                exact = substituted(a, term, self.name, x.exact)
+                return value_of(a, exact) + 0.0, exact
+            at = x.x if isinstance(x, Zero) else x
+            (r,) = ranges(a.table, [term], self.name, at, at)
+            low, high = float(r.low), float(r.high)
+            if bool(r.never) or not (isfinite(low) and isfinite(high)):
+                return self._plain(term, at), None
+            return low + (high - low) / 2, None
+
+    def _plain(self, term: Term, at: float) -> float:
+        return value_of(self.algebra, substituted(
+            self.algebra, term, self.name, self.algebra.number(at)))
+
+    def sign(self, term: Term, low: float, high: float) -> tuple[int, bool]:
+        """Return the sign of a term that has no zero between two numbers, and whether it is
+        proved; 0 where it is not seen.
+        """
+        for x in samples(low, high):
+            with quiet():
+                (r,) = ranges(self.algebra.table, [term], self.name, x, x)
+            sign = int(r.sign())
+            if sign:
+                return sign, True
+        for x in samples(low, high):
+            value = self._plain(term, x)
+            if value and isfinite(value):
+                return (1 if value > 0 else -1), False
+        return 0, False
+
+    def defined(self, x: Zero | float) -> bool:
+        """Return whether the target has a value at a point."""
+        guarded = False
+        for c in self.conditions:
+            if c.relation == BREAK or self._holds(c, x):
+                continue
+            if not c.guarded:
+                return False
+            guarded = True
+        if not guarded and not self.opaque:
+            return True
+        value, _ = self.value(x)
+        return value == value
+
+    def _holds(self, c: Condition, x: Zero | float) -> bool:
+        at = x.x if isinstance(x, Zero) else x
+        (r,) = ranges(self.algebra.table, [c.term], self.name, at, at)
+        sign = int(r.sign())
+        if not sign and isinstance(x, Zero):
+            value, exact = self.value(x, c.term)
+            sign = 0 if (exact is not None and exact.is_number(0)) or not value or (
+                abs(value) < 1e-12) else (1 if value > 0 else -1)
+        if bool(r.never):
+            return False
+        return {NONZERO: sign != 0, ABOVE: sign > 0, FROM: sign >= 0}[c.relation]
+
+
+def samples(low: float, high: float) -> Iterator[float]:
+    """Yield some points between two, which may be infinite."""
+    if low == -inf and high == inf:
+        yield from (0.317, -1.734, 5.23, -21.7)
+    elif high == inf:
+        yield from (low + d for d in (1.0137, 0.1319, 17.3, 0.00317, 211.0))
+    elif low == -inf:
+        yield from (high - d for d in (1.0137, 0.1319, 17.3, 0.00317, 211.0))
+    else:
+        yield from (low + (high - low) * d for d in (0.5, 0.317, 0.734, 0.0523, 0.957))
+
+
+ARITHMETIC = {"add", "subtract", "multiply", "divide", "negative", "positive", "reciprocal",
+              "square", "sqrt", "rsqrt", "power", "squared_difference", "logical_and", "logical_or",
+              "logical_not", "equal", "not_equal"}
+
+
+def _conditions(a: Algebra, entries: Sequence[Entry], known: dict[int, Term]
+                ) -> Iterator[Condition]:
+    """Yield what has to hold of the operands of each operation, and where formulas change."""
+    sides = {i for e in entries if e[OP].name == "where" for i in e[IDS][1:] if i is not None}
+    guarded = ancestry(entries, sides) if sides else set()
+    seen = set()
+    for entry in entries:
+        rule = CONDITIONS.get(entry[OP].name)
+        if rule is None:
+            continue
+        args = [known[i] if i is not None and i in known else constant(a, v)
+                for i, v in zip(entry[IDS], entry[VALUES], strict=True)]
+        for term, relation in rule(a, *args):
+            if a.table.names([term]) and (term.number, relation) not in seen:
+                seen.add((term.number, relation))
+                yield Condition(term, relation, entry[OUT] in guarded)
+
+
+def _call(a: Algebra, name: str, *args: Term) -> Term:
+    return a.call(TABLE[name], args, None, None)
+
+
+def _minus(a: Algebra, x: Term, y: Term) -> Term:
+    return a.sum_of([(x, ONE), (y, MINUS)])
+
+
+def _power(a: Algebra, x: Term, y: Term) -> Iterator[tuple[Term, str]]:
+    if a.table.names([y]):
+        yield x, ABOVE
+        return
+    p = value_of(a, y)
+    if p != round(p):
+        yield x, FROM if p > 0 else ABOVE
+    elif p < 0:
+        yield x, NONZERO
+
+
+def _of(relation: str, made: Callable[..., Term] | None = None) -> Any:
+    """Return the rule that something holds of the operand, or of what is made of it."""
+    return lambda a, *args: [(args[-1] if made is None else made(a, *args), relation)]
+
+
+def _inside(a: Algebra, x: Term) -> Term:
+    """Return 1 - x^2."""
+    return _minus(a, a.number(ONE), a.power(x, a.number(Fraction(2))))
+
+
+def _stepping(shift: Fraction) -> Any:
+    """Return the rule of a step at whole numbers, shifted: there a sine is 0."""
+    def rule(a: Algebra, x: Term) -> list[tuple[Term, str]]:
+        pi = a.table.constant("pi")
+        return [(_call(a, "sin", a.times(pi, a.add(x, a.number(shift)))), BREAK)]
+
+    return rule
+
+
+CONDITIONS: dict[str, Callable[..., Any]] = {
+    "divide": _of(NONZERO), "reciprocal": _of(NONZERO), "power": _power, "sqrt": _of(FROM),
+    "rsqrt": _of(ABOVE), "log": _of(ABOVE), "log2": _of(ABOVE), "log10": _of(ABOVE),
+    "log1p": _of(ABOVE, lambda a, x: a.add(x, a.number(ONE))),
+    "tan": _of(NONZERO, lambda a, x: _call(a, "cos", x)),
+    "sec": _of(NONZERO, lambda a, x: _call(a, "cos", x)),
+    "cot": _of(NONZERO, lambda a, x: _call(a, "sin", x)),
+    "csc": _of(NONZERO, lambda a, x: _call(a, "sin", x)),
+    "asin": _of(FROM, _inside), "acos": _of(FROM, _inside), "atanh": _of(ABOVE, _inside),
+    "acosh": _of(FROM, lambda a, x: _minus(a, x, a.number(ONE))),
+    "coth": _of(NONZERO), "csch": _of(NONZERO), "acsch": _of(NONZERO), "acot": _of(NONZERO),
+    "mod": _of(NONZERO), "abs": _of(BREAK), "relu": _of(BREAK), "sign": _of(BREAK),
+    "cbrt": _of(BREAK), "hypot": lambda a, x, y: [(x, BREAK)],
+    "maximum": _of(BREAK, _minus), "minimum": _of(BREAK, _minus),
+    **{name: _of(BREAK, _minus) for name in (
+        "less", "less_equal", "greater", "greater_equal", "equal", "not_equal")},
+    "floor": _stepping(ZERO), "ceil": _stepping(ZERO), "round": _stepping(HALF),
+    "trunc": _stepping(ZERO)}
+"""By the name of the operation."""
