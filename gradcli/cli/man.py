@@ -41,7 +41,8 @@ STATUS = (
 RELATED = (
     ("grad", "jac", "hess", "eval", "why", "verify"), ("steps", "derive", "plot", "graph"),
     ("taylor", "tangent", "directional"), ("divergence", "curl", "laplacian"),
-    ("implicit", "newton"), ("run", "eval", "why"), ("propagate", "grad"), ("check", "hw run"),
+    ("study", "limit", "plot"), ("implicit", "newton"), ("run", "eval", "why"),
+    ("propagate", "grad"), ("check", "hw run"),
     ("hw run", "hw lint", "hw diff", "hw explain", "hw stats", "hw export"))
 """Commands whose pages name each other; of a command the first row counts."""
 

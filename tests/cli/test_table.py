@@ -19,6 +19,7 @@ from gradcli.cli.environment import Environment
 from gradcli.cli.main import run
 from gradcli.cli.options import commands, find, read
 from gradcli.cli.options.questions import QuestionOptions
+from gradcli.render.layouts import study
 from gradcli.render.layouts.calculus import PAGES
 
 COMMANDS = [row.name for row in commands()]
@@ -58,7 +59,7 @@ def test_a_question_takes_the_options_of_its_row(name: str) -> None:
     own = {one.name for one in row.options} - set(QuestionOptions.fields())
     first, *others = inspect.signature(asked).parameters
     assert (first, set(others)) == ("question", own)
-    assert name in (*PAGES, "verify")
+    assert name in (*PAGES, *study.PAGES, "verify")
 
 
 @folded

@@ -19,6 +19,7 @@ LINES = {
     "directional": "-e x*y --at x=1,y=2 --direction 3,4", "divergence":
     "-e [x,y] --wrt x,y --at x=1,y=2", "curl": "-e [x,y] --wrt x,y --at x=1,y=2",
     "laplacian": "-e x^2 --at x=3", "implicit": "-e x^2-y --at x=2,y=4 --wrt x --dependent y",
+    "study": "-e x^2", "limit": "-e sin(x)/x --at x=0",
     "newton": "-e x^2-2 --at x=1", "propagate": "-e x^2 --at x=3 --sigma x=1",
     "steps": "-e x^2 --at x=3", "derive": "-e x^2", "plot": "-e x^2 --over x=0:1", "graph":
     "-e x^2 --at x=3", "check": "x^2 2x", "hw lint": "{sheet}"}

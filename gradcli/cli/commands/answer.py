@@ -60,9 +60,10 @@ def _show(answer: Answer, at: dict[str, Any], options: QuestionOptions, environm
               for name in result.get("at", ())}
     pages: list[TargetPage] = []
     if destination.format not in ("json", "ndjson"):
-        from gradcli.render.layouts import calculus
+        from gradcli.render.layouts import calculus, study
 
-        pages = calculus.pages(
+        layout = study if answer["command"] in study.PAGES else calculus
+        pages = layout.pages(
             answer, digits, verbose=options.verbose > 0,
             held={name: value for name, value in at.items() if name not in moving})
     destination.write(answer, pages, whole=not destination.to_terminal or options.verbose > 0)
@@ -100,6 +101,16 @@ def _correlations(texts: list[str]) -> dict[tuple[str, str], float]:
     return found
 
 
+def _interval(text: str | None) -> tuple[str, float, float] | None:
+    """Read --over: the name of a variable and the ends of an interval."""
+    if text is None:
+        return None
+    from gradcli.questions.pictures.values import over
+
+    (found,) = over([text])
+    return found.name, found.low, found.high
+
+
 def _number(text: str, option: str, such: str) -> float:
     """Read one number that an option gives. Raises E0834."""
     value = constant(text, option)
@@ -112,7 +123,7 @@ def _number(text: str, option: str, such: str) -> float:
 
 READERS: dict[str, Callable[[Any], Any]] = {
     "sigma": lambda texts: values_at(texts, "--sigma"), "correlation": _correlations,
-    "dependent": split, "direction": _direction,
+    "dependent": split, "direction": _direction, "over": _interval,
     "tolerance": lambda text: None if text is None else float(text)}
 """By the name of the option; others are as their questions take them."""
 

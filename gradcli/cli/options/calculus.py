@@ -39,6 +39,12 @@ class CalculusOptions(QuestionOptions):
     second_order: bool = option(
         "--second-order", "Look at the second order, too: the shift of the mean, and whether the"
         " first order is enough.")
+    over: str | None = option(
+        "--over", "The interval to study, such as x=-10:10; by default all of the line.",
+        "NAME=A:B")
+    side: str | None = option(
+        "--side", "From which side: left or right; by default both.", "", POINT,
+        choices=("left", "right"))
     verbose: int = option("-v --verbose", "Say more; all rows, however many.", "", OUTPUT)
 
     def wrong(self) -> tuple[str, str] | None:
@@ -97,6 +103,14 @@ ROWS = (
          "gradcli curl -e '[-y, x]' --wrt x,y --at x=1,y=2"),
     _row("laplacian", "The Laplacian of a function, or of each element of a vector.", "",
          "calculus.taylor.laplacian", "gradcli laplacian -e 'log(x^2 + y^2)' --at x=1,y=2"),
+    _row("study", "What a curve sketch asks for: zeros, poles, extrema, growth, asymptotes.",
+         "over", "calculus.study.study", "gradcli study -e 'x^3 - 3*x'",
+         "gradcli study -e '(x^2 + 1)/(x - 1)' --format markdown",
+         "gradcli study -e 'x*sin(x)' --over x=-20:20"),
+    _row("limit", "The limit at a point, from both sides, or at infinity.", "side",
+         "calculus.limit.limit_of", "gradcli limit -e 'sin(x)/x' --at x=0",
+         "gradcli limit -e '(1 + 1/x)^x' --at x=inf",
+         "gradcli limit -e 'abs(x)/x' --at x=0 --side left"),
     _row("implicit", "Derivatives of a function that F(x, y) = 0 defines.", "order dependent",
          "calculus.implicit.implicit",
          "gradcli implicit -e 'x^2 + y^2 - 25' --wrt x --dependent y --at x=3,y=4",

@@ -25,9 +25,9 @@ def value_of(a: Algebra, term: Term) -> float:
         return as_float(term.value)
     found: dict[int, float] = {}
     for t in a.table.of([term]):
-        try:
+        try:    # a row that is for arrays alone has no function on floats: TypeError
             found[t.number] = _value(t, found)
-        except (ArithmeticError, ValueError):
+        except (ArithmeticError, TypeError, ValueError):
             found[t.number] = float("nan")
     return found[term.number]
 
@@ -62,7 +62,7 @@ def sign_of(a: Algebra, term: Term) -> tuple[int, bool]:
     if low > 0 or high < 0:
         return (1 if low > 0 else -1), bool(r.sure)
     value = value_of(a, term)
-    if value != value or high - low < inf and abs(value) <= NOTHING * _size(a, term):
+    if value != value or (high - low < inf and abs(value) <= NOTHING * _size(a, term)):
         return 0, False
     return (value > 0) - (value < 0), False
 
@@ -213,6 +213,9 @@ def _known(a: Algebra, t: Term) -> Term:
     if t.args and all(x.kind == NUMBER for x in t.args) and (
             "exact" in t.operation.traits or "comparing" in t.operation.traits):
         return a.constant(float(t.operation.on_scalars([as_float(x.value) for x in t.args])))
+    if t.op is not None and t.args[0].is_number(0) and "zero_at_zero" in t.op.traits and (
+            len(t.args) == 1):
+        return t.args[0]
     if t.is_call("sin", "cos", "tan"):
         angle = turns(t.args[0])
         if angle is not None:

@@ -179,7 +179,8 @@ class Kernel:
                     one = self._monomial(*self._power(b, e.value))
                 else:
                     c, rest = a.split(e)
-                    assert rest is not None and isinstance(c, Fraction)
+                    assert rest is not None
+                    assert isinstance(c, Fraction)
                     one = self._monomial(a.power(b, rest), c)
                 made = self._checked(polynomials.times(made[0], one[0]),
                                      polynomials.times(made[1], one[1]))

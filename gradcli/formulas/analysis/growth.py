@@ -92,7 +92,10 @@ class Scale:
 
     def sorted(self, summands: Iterable[Summand]) -> list[Summand]:
         """Return summands with the largest first, and those of one monomial as one."""
-        pending = sorted(summands, key=cmp_to_key(lambda x, y: -self.compared(x[1], y[1])))
+        def order(x: Summand, y: Summand) -> int:
+            return -self.compared(x[1], y[1])
+
+        pending = sorted(summands, key=cmp_to_key(order))
         found: list[Summand] = []
         for c, m in pending:
             if found and self.compared(found[-1][1], m) == 0:
@@ -272,7 +275,8 @@ class Expansion:
         c, m, small = self.relative()
         if s.sign(c) < 0 and n is None:
             raise NoExpansion("undefined")
-        factor, coefficients = ONE, []
+        factor: Number = ONE
+        coefficients = []
         for k in range(TERMS + 1):
             coefficients.append(a.number(factor))
             factor = _times(factor, _times(_plus(p.value, Fraction(-k)), Fraction(1, k + 1)))

@@ -17,7 +17,7 @@ from gradcli.formulas.analysis.growth import (
     analytic,
     level,
 )
-from gradcli.formulas.terms import HALF, MINUS, NAME, NUMBER, ONE, PRODUCT, SUM, ZERO
+from gradcli.formulas.terms import HALF, MINUS, NAME, PRODUCT, SUM, ZERO
 from gradcli.ops import TABLE
 from gradcli.ops.kinds import EDGE
 
@@ -139,14 +139,13 @@ class Expanded:
                 product = factor if product is None else product * factor
             assert product is not None
             return product.times(a.number(t.value)) if t.value != 1 else product
-        rule = RULES.get(t.operation.name)
-        xs = t.args if t.is_call("where") else [self._known(x) for x in t.args]
         if t.is_call("where"):
             return self._chosen(t)
+        rule = RULES.get(t.operation.name)
         if rule is not None:
-            return rule(*xs)
+            return rule(*[self._known(x) for x in t.args])
         if len(t.args) == 1:
-            return analytic(xs[0], lambda c: taylor(a, t, c))
+            return analytic(self._known(t.args[0]), lambda c: taylor(a, t, c))
         raise NoExpansion
 
     def _power(self, base: Term, e: Term) -> Expansion:
@@ -161,8 +160,8 @@ class Expanded:
     def _holds(self, t: Term) -> bool:
         """Return whether a condition holds near the point. Raises NoExpansion."""
         if t.is_call("logical_and", "logical_or"):
-            one, other = [self._holds(x) for x in t.args]
-            return (one and other) if t.is_call("logical_and") else (one or other)
+            held = [self._holds(x) for x in t.args]
+            return all(held) if t.is_call("logical_and") else any(held)
         if t.is_call("logical_not"):
             return not self._holds(t.args[0])
         if not t.is_call("less", "less_equal", "greater", "greater_equal", "equal", "not_equal"):

@@ -10,6 +10,7 @@ Fundamental Problems of Algorithmic Algebra (2000), chapter 7.
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import pairwise
 from math import isqrt, lcm
 
 TYPE_CHECKING = False
@@ -222,7 +223,7 @@ def _enclosed(p: Polynomial, surd: Surd) -> Zero:
     a, b, c = surd
     root = Fraction(isqrt(c * scale), 2**BITS)
     ends = sorted([a + b * root, a + b * (root + Fraction(1, 2**BITS))])
-    return Zero(*ends, 1, surd)
+    return Zero(ends[0], ends[1], 1, surd)
 
 
 # --- isolating ----------------------------------------------------------------------------------
@@ -263,7 +264,7 @@ def _off_zero(p: Polynomial, low: Fraction, high: Fraction) -> Fraction:
 
 def _changes(chain: Sequence[Polynomial], x: Fraction) -> int:
     signs = [v > 0 for p in chain for v in [at(p, x)] if v]
-    return sum([a != b for a, b in zip(signs, signs[1:], strict=False)])
+    return sum([a != b for a, b in pairwise(signs)])
 
 
 def _narrowed(p: Polynomial, low: Fraction, high: Fraction) -> Zero:

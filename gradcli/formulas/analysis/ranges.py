@@ -12,21 +12,16 @@ from __future__ import annotations
 from math import pi
 
 from gradcli.base.lazy import np
-from gradcli.formulas.terms import (
-    NAME,
-    NUMBER,
-    PRODUCT,
-    SUM,
-    Term,
-    TermTable,
-    as_float,
-    whole,
-)
+from gradcli.formulas.terms import NAME, NUMBER, PRODUCT, SUM, as_float, whole
+from gradcli.ops import TABLE
+from gradcli.ops.kinds import on_arrays
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
+
+    from gradcli.formulas.terms import Term, TermTable
 
     Rule = Callable[..., "Range"]
 
@@ -218,7 +213,7 @@ def _rising(of: str, low: float = -np.inf, high: float = np.inf, *, open: bool =
     not belong to it. least, most: of its values.
     """
     def rule(a: Range) -> Range:
-        f = FUNCTIONS.get(of) or getattr(np, of)
+        f = _of_table(of)
         x, y = np.clip(a.low, low, high), np.clip(a.high, low, high)
         inside, outside = (a.low >= low) & (a.high <= high), (a.high < low) | (a.low > high)
         if open:
@@ -348,19 +343,11 @@ def _hypot(a: Range, b: Range) -> Range:
     return _raised(_plus(_raised(a, 2.0, 2), _raised(b, 2.0, 2)), 0.5, None)
 
 
-def _special(name: str) -> Callable[[Any], Any]:
-    def of(x: Any) -> Any:
-        from scipy import special
+def _of_table(name: str) -> Callable[[Any], Any]:
+    """Return the function of the operation table, where NumPy has none of this name."""
+    found: Callable[[Any], Any] = getattr(np, name, None) or on_arrays(TABLE[name])
+    return found
 
-        return getattr(special, name)(x)
-
-    return of
-
-
-FUNCTIONS: dict[str, Callable[[Any], Any]] = {
-    "sigmoid": _special("expit"), "erf": _special("erf"),
-    "softplus": lambda x: np.logaddexp(0.0, x)}
-"""What NumPy has no function of this name for."""
 
 RULES: dict[str, Rule] = {
     "exp": _rising("exp", least=0.0), "exp2": _rising("exp2", least=0.0),

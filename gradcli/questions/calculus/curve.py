@@ -7,8 +7,8 @@ from __future__ import annotations
 from fractions import Fraction
 from math import inf, isfinite
 
-from gradcli.base.errors import Diagnostic, GradcliError
-from gradcli.base.lazy import np, quiet
+from gradcli.base.errors import GradcliError
+from gradcli.base.lazy import quiet
 from gradcli.engine.record.record import IDS, OP, OUT, VALUES, ancestry
 from gradcli.formulas.analysis.constants import value_of
 from gradcli.formulas.analysis.ranges import RULES, ranges
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from gradcli.formulas.algebra import Algebra
     from gradcli.formulas.terms import Term
     from gradcli.lang.running.run import Target
-    from gradcli.questions.question import Question
 
 NONZERO, ABOVE, FROM, BREAK = "!= 0", "> 0", ">= 0", ""
 """What has to hold of a term; where a BREAK is 0, the formula changes."""
@@ -51,8 +50,17 @@ class Curve:
     about which nothing is known.
     """
 
-    __slots__ = ("_slopes", "algebra", "conditions", "derivation", "name", "opaque", "target",
-                 "term", "_of")
+    __slots__ = (
+        "_of",
+        "_slopes",
+        "algebra",
+        "conditions",
+        "derivation",
+        "name",
+        "opaque",
+        "target",
+        "term",
+    )
 
     def __init__(self, derivation: Derivation, target: Target, names: Sequence[str]) -> None:
         self.derivation = derivation
@@ -106,9 +114,23 @@ class Curve:
             at = x.x if isinstance(x, Zero) else x
             (r,) = ranges(a.table, [term], self.name, at, at)
             low, high = float(r.low), float(r.high)
+            if term is self.term and self.opaque:
+                return self._run(at), None
             if bool(r.never) or not (isfinite(low) and isfinite(high)):
                 return self._plain(term, at), None
             return low + (high - low) / 2, None
+
+    def _run(self, at: float) -> float:
+        """Return the value of the target as the program calculates it; NaN where it fails."""
+        question = self.derivation.question
+        try:
+            run = question.run({self.name: at}, explain=False)
+            with run.record:
+                targets = question.program.targets(run, question.of)
+                (own,) = [t for t in targets if t.name == self.target.name]
+                return float(tensor_of(own).value)
+        except (GradcliError, TypeError, ValueError):
+            return float("nan")
 
     def _plain(self, term: Term, at: float) -> float:
         return value_of(self.algebra, substituted(

@@ -10,11 +10,14 @@ ends of a piece is told by expansions (`formulas.analysis.limits`). What is not 
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import pairwise
 from math import inf, isfinite
 
+from gradcli.base.lazy import quiet
 from gradcli.formulas.analysis.constants import exactly, value_of
 from gradcli.formulas.analysis.growth import NoExpansion, Scale, level
 from gradcli.formulas.analysis.limits import LEFT, RIGHT, Limit, expansion, limit
+from gradcli.formulas.analysis.ranges import ranges
 from gradcli.formulas.analysis.zeros import Zero, Zeros, period, substituted
 from gradcli.formulas.terms import ZERO
 from gradcli.questions.calculus.curve import Curve
@@ -44,7 +47,7 @@ class Special:
         self.defined = False
         self.limits: list[Limit | None] = [None, None]
         self.slopes: list[Limit | None] = [None, None]
-        self.value = (float("nan"), None)
+        self.value: tuple[float, Term | None] = (float("nan"), None)
         self.sort = "outside"
 
     def is_continuous(self) -> bool:
@@ -59,7 +62,8 @@ class Piece:
 
     __slots__ = ("defined", "first", "high", "last", "low")
 
-    def __init__(self, low: float, high: float, first: Special | None, last: Special | None) -> None:
+    def __init__(self, low: float, high: float, first: Special | None, last: Special | None
+                 ) -> None:
         self.low, self.high, self.first, self.last = low, high, first, last
         self.defined = True
 
@@ -124,7 +128,7 @@ class Sketch:
             (self.low, self._at(self.low)), *[(s.at.x, s) for s in inner],
             (self.high, self._at(self.high))]
         found = []
-        for (low, first), (high, last) in zip(borders, borders[1:], strict=False):
+        for (low, first), (high, last) in pairwise(borders):
             piece = Piece(low, high, first, last)
             piece.defined = self.curve.defined(low + (high - low) * 0.4713 if isfinite(
                 high - low) else _inside(low, high))
@@ -169,8 +173,13 @@ class Sketch:
         self.complete[what] = found.complete or not left
         self.complete[what] &= self.complete["poles"] and not self.curve.opaque
         kept = [z for z in found.found if self._inside(z, what)]
-        made = Zeros(kept, self.complete[what], found.everywhere, left, found.flat)
-        return made
+        return Zeros(kept, self.complete[what], found.everywhere, _coarse(left), [
+            (self._snapped(low), self._snapped(high)) for low, high in found.flat])
+
+    def _snapped(self, x: float) -> float:
+        """Return the special beside a point, if there is one."""
+        return next((s.at.x for s in self.specials if isfinite(x) and (
+            abs(s.at.x - x) <= NEAR * (1 + abs(x)))), x)
 
     def _inside(self, z: Zero, what: str) -> bool:
         if self.period is not None and z.x >= self.high - NEAR and isfinite(self.high) and (
@@ -229,10 +238,20 @@ class Sketch:
             x in ends and high in ends)), (0, False))
         right = next(((s, p) for low, _, s, p, _ in signs if low == x or (
             x in ends and low in ends)), (0, False))
+        if 0 in (left[0], right[0]) and x in (self.low, self.high):
+            return self._kind_at(x)
         proved = left[1] and right[1]
         if left[0] * right[0] < 0:
             return ("minimum" if left[0] < 0 else "maximum"), proved
         return "flat", proved and left[0] * right[0] > 0
+
+    def _kind_at(self, x: float) -> tuple[str, bool]:
+        """Return the kind of a point at the end of the interval, by the second derivative there."""
+        curve = self.curve
+        with quiet():
+            (r,) = ranges(curve.algebra.table, [curve.derivative(2)], curve.name, x, x)
+        sign = int(r.sign())
+        return {1: "minimum", -1: "maximum", 0: "flat"}[sign], sign != 0
 
     def joined(self, signs: Sequence[tuple[float, float, int, bool, Piece]], wanted: int,
                smooth: bool) -> list[tuple[float, float]]:
@@ -251,6 +270,21 @@ class Sketch:
         return found
 
 
+def _coarse(boxes: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+    """Return boxes with those joined that are near each other."""
+    found: list[tuple[float, float]] = []
+    for low, high in sorted(boxes):
+        if found and low - found[-1][1] <= APART * (APART + abs(low)):
+            found[-1] = found[-1][0], max(high, found[-1][1])
+        else:
+            found.append((low, high))
+    return found
+
+
+APART = 0.1
+"""Unproved parts that are nearer, for the size of x, are told as one."""
+
+
 def _without(low: float, high: float, boxes: Sequence[tuple[float, float]]
              ) -> Iterator[tuple[float, float, bool]]:
     """Yield the parts of an interval, and whether they are outside of all boxes."""
@@ -266,7 +300,9 @@ def _without(low: float, high: float, boxes: Sequence[tuple[float, float]]
 
 
 def _inside(low: float, high: float) -> float:
-    return 0.317 if low == -inf and high == inf else (low + 1.0137 if high == inf else high - 1.0137)
+    if low == -inf and high == inf:
+        return 0.317
+    return low + 1.0137 if high == inf else high - 1.0137
 
 
 def _sort(s: Special) -> str:
@@ -281,7 +317,8 @@ def _sort(s: Special) -> str:
         return "pole"
     if len(sides) == 1:
         return "edge"
-    assert left is not None and right is not None
+    assert left is not None
+    assert right is not None
     if not _equal(left, right):
         return "jump"
     if not s.defined or abs(s.value[0] - left.value) > NEAR * (1 + abs(left.value)):
@@ -295,7 +332,7 @@ def _sort(s: Special) -> str:
 
 
 def _equal(one: Limit, other: Limit) -> bool:
-    return one.exact is not None and one.exact is other.exact or (
+    return (one.exact is not None and one.exact is other.exact) or (
         abs(one.value - other.value) <= NEAR * (1 + abs(one.value)))
 
 

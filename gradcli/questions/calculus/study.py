@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from math import inf, isfinite
 
 from gradcli.base.errors import Diagnostic, GradcliError
@@ -9,7 +10,7 @@ from gradcli.base.lazy import quiet
 from gradcli.formulas.analysis.constants import value_of
 from gradcli.formulas.analysis.limits import RIGHT, limit
 from gradcli.formulas.analysis.zeros import Zero
-from gradcli.formulas.terms import ZERO
+from gradcli.formulas.terms import NUMBER, ZERO
 from gradcli.formulas.text.gradcli import Gradcli
 from gradcli.questions.calculus.curve import Curve
 from gradcli.questions.calculus.point import remark
@@ -69,14 +70,8 @@ class Told:
         self.writer.rename([self.curve.name], [self.curve.term])
 
     def text(self, term: Term | None) -> str | None:
-        """Return a term as text, None for what is long or has no name."""
-        if term is None:
-            return None
-        try:
-            found = self.writer.texts([term], {}, [])[0]
-        except GradcliError:
-            return None
-        return found if len(found) <= LONGEST and not _has_decimals(found) else None
+        """Return a constant as text."""
+        return exact_text(self.writer, term)
 
     def number(self, key: str, value: float, exact: Term | None) -> dict[str, Any]:
         """Return a number with its exact form."""
@@ -95,14 +90,14 @@ class Told:
             "domain_text": self.domain_text(),
             "symmetry": symmetry(curve), **self.period(),
             "zeros": [self.zero(z) for z in sketch.zeros.found],
-            "intercept": self.intercept(),
+            "zero_on": self.zero_on(), "intercept": self.intercept(),
             "poles": [self.special(s) for s in sketch.specials
                       if s.sort in ("pole", "jump", "removable", "unknown")],
             "asymptotes": self.asymptotes(),
             "limits": self.limits(),
             "edges": [self.special(s) for s in sketch.specials if s.sort == "edge"],
             "critical": self.critical(signs),
-            "kinks": [self.special(s) for s in sketch.specials if s.sort == "kink"],
+            "kinks": [self.kink(s) for s in sketch.specials if s.sort == "kink"],
             "inflections": self.inflections(bends),
             "increasing": self.intervals(signs, 1, False),
             "decreasing": self.intervals(signs, -1, False),
@@ -175,6 +170,13 @@ class Told:
             found["between"] = [z.low, z.high]
         return found
 
+    def zero_on(self) -> list[list[float]]:
+        """Return the intervals on which the target is 0."""
+        sketch = self.sketch
+        if sketch.zeros.everywhere:
+            return [list(part) for part in self.domain()]
+        return [list(part) for part in sketch.zeros.flat]
+
     def intercept(self) -> dict[str, Any] | None:
         """Return the value at 0, None where there is none."""
         a, curve = self.algebra, self.curve
@@ -195,6 +197,12 @@ class Told:
                 found.update(self.number(name, one.value, one.exact) if known else {name: None})
                 found["proved"] = found["proved"] and one.proved
         return found
+
+    def kink(self, s: Special) -> dict[str, Any]:
+        """Return a point where the slope jumps: its slopes at both sides."""
+        return {**self.zero(s.at), **self.number("value", *s.value), "kind": s.sort, **{
+            name: one.value if one is not None and one.sort == "limit" else None
+            for name, one in zip(("slope_left", "slope_right"), s.slopes, strict=True)}}
 
     def asymptotes(self) -> list[dict[str, Any]]:
         """Return the asymptotes, as equations."""
@@ -274,7 +282,17 @@ class Told:
         return found
 
 
-def _has_decimals(text: str) -> bool:
-    import re
+def exact_text(writer: Gradcli, term: Term | None) -> str | None:
+    """Return a constant as text, None for none, and where that is long or not exact."""
+    if term is None or any(t.kind == NUMBER and type(t.value) is float
+                           for t in writer.algebra.table.of([term])):
+        return None
+    try:
+        found = writer.texts([term], {}, [])[0]
+    except GradcliError:
+        return None
+    return found if len(found) <= LONGEST and not HALF_READ.search(found) else None
 
-    return re.search(r"\d\.\d{6}", text) is not None
+
+HALF_READ = re.compile(r"\d\.\d{9}")
+"""Decimals that nobody wrote."""
