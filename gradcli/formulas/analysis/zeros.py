@@ -11,6 +11,7 @@ Source: Neumaier, Interval Methods for Systems of Equations (1990), chapter 5.
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import pairwise
 from math import inf, lcm, pi
 
 from gradcli.base.lazy import np
@@ -255,6 +256,29 @@ def isolated(a: Algebra, term: Term, name: str, low: float, high: float,
     made = _with_clusters(a, term, name, roots, _merged(left), slope, specials)
     made.flat = _merged(flat)
     return made
+
+
+def seen(value: Callable[[float], float], low: float, high: float) -> Zeros:
+    """Return the zeros between which values change their sign, of a function of which nothing else
+    is known: none is proved, and there may be others.
+    """
+    xs = np.linspace(low, high, LOOKED).tolist()
+    ys = [value(x) for x in xs]
+    found = [Zero(x, x, x, None, False) for x, before, y, after in zip(
+        xs[1:], ys, ys[1:], ys[2:], strict=False) if y == 0 != before and after != 0]
+    for (x, y), (left, right) in zip(pairwise(xs), pairwise(ys), strict=True):
+        if left * right < 0:
+            below = left
+            for _ in range(60):
+                middle = x + (y - x) / 2
+                here = value(middle)
+                x, y = (middle, y) if here * below > 0 else (x, middle)
+            if abs(value(x)) < abs(below):      # and no pole
+                found.append(Zero(y, x, y, None, False))
+    return Zeros(found, complete=False, left=[(low, high)])
+
+
+LOOKED = 401
 
 
 def _grid(low: float, high: float, specials: Sequence[float]) -> tuple[Any, Any]:

@@ -12,7 +12,7 @@ from gradcli.base.lazy import quiet
 from gradcli.engine.record.record import IDS, OP, OUT, VALUES, ancestry
 from gradcli.formulas.analysis.constants import value_of
 from gradcli.formulas.analysis.ranges import RULES, ranges
-from gradcli.formulas.analysis.zeros import Zero, Zeros, substituted, zeros
+from gradcli.formulas.analysis.zeros import Zero, Zeros, seen, substituted, zeros
 from gradcli.formulas.build import constant, terms_of
 from gradcli.formulas.rewrites import factored
 from gradcli.formulas.terms import HALF, MINUS, ONE, ZERO
@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 
 NONZERO, ABOVE, FROM, BREAK = "!= 0", "> 0", ">= 0", ""
 """What has to hold of a term; where a BREAK is 0, the formula changes."""
-MOST_POINTS = 200
+WINDOW = 10.0
+"""Where there is no end of points, and where nothing is known, those from -10 to 10 are told."""
 
 
 class Condition:
@@ -101,6 +102,10 @@ class Curve:
     def zeros(self, term: Term, low: float, high: float, specials: Sequence[float]) -> Zeros:
         """Return the zeros of a term from low to high."""
         with quiet():
+            if self.opaque and any(t.op is not None and t.op.name not in RULES
+                                   for t in self.algebra.table.of([term])):
+                low, high = max(low, -WINDOW), min(high, WINDOW)
+                return seen(lambda x: self.value(x, term)[0], low, high)
             return zeros(self.algebra, term, self.name, low, high, self.slope, specials)
 
     def value(self, x: Zero | float, term: Term | None = None) -> tuple[float, Term | None]:

@@ -20,7 +20,7 @@ from gradcli.formulas.analysis.limits import LEFT, RIGHT, Limit, expansion, limi
 from gradcli.formulas.analysis.ranges import ranges
 from gradcli.formulas.analysis.zeros import Zero, Zeros, period, substituted
 from gradcli.formulas.terms import ZERO
-from gradcli.questions.calculus.curve import Curve
+from gradcli.questions.calculus.curve import WINDOW, Curve
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
     from gradcli.formulas.terms import Term
 
-WINDOW = 10.0
-"""Where there is no end of points, those from -10 to 10 are told."""
 NEAR = 1e-9
 
 
@@ -214,6 +212,8 @@ class Sketch:
         term = self.curve.derivative(order)
         zeros = self.critical if order == 1 else self.inflections
         left = sorted([*zeros.left, *zeros.flat])
+        if self.curve.opaque:
+            return self._beside(term, at)
         found = []
         for piece in self.pieces:
             if not piece.defined:
@@ -227,6 +227,18 @@ class Sketch:
                     sign, proved = self.curve.sign(term, x, y) if known else (
                         0, any(a <= x and y <= b for a, b in zeros.flat))
                     found.append((x, y, sign, proved, piece))
+        return found
+
+    def _beside(self, term: Term, at: Sequence[float]
+                ) -> list[tuple[float, float, int, bool, Piece]]:
+        """Return the same of small parts beside the points, where nothing is proved between."""
+        found = []
+        for x in at:
+            step = 1e-4 * (1 + abs(x))
+            for y in (x - step, x + step):
+                value, _ = self.curve.value(y, term)
+                sign = int(value > 0) - int(value < 0)
+                found.append((min(x, y), max(x, y), sign, False, self.pieces[0]))
         return found
 
     def kind(self, x: float, signs: Sequence[tuple[float, float, int, bool, Piece]]
@@ -257,7 +269,7 @@ class Sketch:
                smooth: bool) -> list[tuple[float, float]]:
         """Return the largest intervals with a sign. smooth: they end at kinks."""
         found: list[tuple[float, float]] = []
-        for low, high, sign, proved, _ in signs:
+        for low, high, sign, proved, _ in () if self.curve.opaque else signs:
             if sign != wanted or (not sign and not proved):
                 continue
             special = self._at(low)

@@ -113,7 +113,7 @@ class Told:
         """Return the largest intervals on which the target is defined, but for single points."""
         found: list[tuple[float, float]] = []
         for piece in self.sketch.pieces:
-            if piece.defined:
+            if piece.defined and not self.curve.opaque:
                 if found and found[-1][1] == piece.low and piece.first is not None and (
                         piece.first.defined):
                     found[-1] = found[-1][0], piece.high
@@ -124,6 +124,8 @@ class Told:
     def domain_text(self) -> str:
         """Return the domain as a sentence."""
         name, sketch = self.curve.name, self.sketch
+        if self.curve.opaque:
+            return "not known"
         parts = self.domain()
         if not parts:
             return "nowhere"
@@ -163,9 +165,13 @@ class Told:
         return {"period": None if every is None else value_of(self.algebra, every),
                 "period_exact": self.text(every)}
 
+    def proved(self, z: Zero, more: bool = True) -> bool:
+        """Return whether a point is proved, and what else is told of it."""
+        return z.proved and more and not self.curve.opaque
+
     def zero(self, z: Zero) -> dict[str, Any]:
         """Return a zero; between: the bounds that prove it, where it has no exact form."""
-        found = {**self.number("x", z.x, z.exact), "proved": z.proved}
+        found = {**self.number("x", z.x, z.exact), "proved": self.proved(z)}
         if found["exact"] is None:
             found["between"] = [z.low, z.high]
         return found
@@ -235,7 +241,7 @@ class Told:
         for z in sketch.critical.found:
             kind, proved = sketch.kind(z.x, signs)
             found.append({**self.zero(z), **self.number("value", *self.curve.value(z)),
-                          "kind": kind, "proved": z.proved and proved})
+                          "kind": kind, "proved": self.proved(z, proved)})
         for s in sketch.specials:
             if not s.is_continuous():
                 continue
@@ -244,7 +250,7 @@ class Told:
                 one is not None and one.value == 0 for one in s.slopes)
             if kind in ("minimum", "maximum") or (kind == "flat" and flat):
                 found.append({**self.zero(s.at), **self.number("value", *s.value), "kind": kind,
-                              "proved": s.at.proved and proved})
+                              "proved": self.proved(s.at, proved)})
         return sorted(found, key=lambda one: one["x"])
 
     def inflections(self, bends: Sequence[tuple[float, float, int, bool, Any]]
@@ -259,7 +265,7 @@ class Told:
                 slope, exact = self.curve.value(z, self.curve.derivative(1))
                 found.append({**self.zero(z), **self.number("value", *self.curve.value(z)),
                               **(self.number("slope", slope, exact) if isfinite(slope) else {}),
-                              "proved": z.proved and proved})
+                              "proved": self.proved(z, proved)})
         return sorted(found, key=lambda one: one["x"])
 
     def intervals(self, signs: Sequence[Any], wanted: int, smooth: bool) -> list[list[float]]:

@@ -57,12 +57,17 @@ def _study(page: TargetPage, result: Result, verbose: bool) -> None:
             _add(page, words, ", ".join([_interval(result, part, page.digits)
                                          for part in result[key]]))
     page.table.fill(["point", name, page.name, "", "how sure"], sides="llrrl")
-    for key, kind, one in _points(result):
+    seen: dict[str, int] = {}
+    for _, kind, one in _points(result):
         row = [kind, Code(one["exact"]) if one["exact"] else one["x"],
                _value(one, "value", page.digits), one["x"] if one["exact"] else None,
                "proved" if one["proved"] else "not proved"]
         page.table.rows.append(row)
-        page.add_own(f"{key}.{kind}".replace(" ", "_"), one["x"])
+        place = f"{kind}[{seen.setdefault(kind, 0)}]"
+        seen[kind] += 1
+        page.add_own(place, one["x"])
+        if one.get("value") is not None:
+            page.add_own(f"{place}.{page.name}", one["value"])
     page.table.head = ["point", Phrase(name, latex.element(name)),
                        Phrase(page.name, latex.element(page.name)), "as a number", "how sure"]
 
