@@ -41,11 +41,13 @@ class Algebra:
     """A table of terms, and what makes simple ones.
 
     conditions: (term, text) such as (x, "!= 0") for what was left out where it has to hold.
+    decimals: whether decimals were written, and may be.
     """
 
-    __slots__ = ("conditions", "table")
+    __slots__ = ("conditions", "decimals", "table")
 
-    def __init__(self) -> None:
+    def __init__(self, decimals: bool = True) -> None:
+        self.decimals = decimals
         self.table = TermTable()
         self.conditions: dict[tuple[Term, str], None] = {}
 
@@ -117,6 +119,16 @@ class Algebra:
             term, coefficient = items[0]
             return self.times(self.number(coefficient), term)
         return self.table.sum(constant, items)
+
+    def written_sum(self, terms: Sequence[tuple[Term, Number]]) -> Term:
+        """Return the sum of terms with coefficients, and remember the order that they are in."""
+        made = self.sum_of(terms)
+        if made.kind == SUM and made.number not in self.table.written:
+            there = {t for t, _ in made.items}
+            order = dict.fromkeys([self.split(t)[1] for t, _ in terms])
+            if there == {t for t in order if t is not None}:
+                self.table.written[made.number] = [t for t in order if t is not None or made.value]
+        return made
 
     def split(self, term: Term) -> tuple[Number, Term | None]:
         """Return (coefficient, the rest) of a term; the rest of a number is None."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from fractions import Fraction
 
 from gradcli.base.errors import GradcliError, error
@@ -37,16 +37,18 @@ if TYPE_CHECKING:
     from gradcli.formulas.algebra import Algebra
     from gradcli.formulas.terms import Number, Term
 
-    Summands = list[tuple[Term, Number]]
+    Summands = deque[tuple[Term, Number]]
 
 # More operations make no formula that anybody reads.
 MAX_ENTRIES = 20_000
 
 
 def terms_of(a: Algebra, entries: Sequence[Entry], known: dict[int, Term],
-             wanted: Sequence[Tensor | None], rules: Collection[int] = ()) -> list[Term]:
+             wanted: Sequence[Tensor | None], rules: Collection[int] = (), *,
+             written: bool = False) -> list[Term]:
     """Return the terms of some tensors. known: id to term, of the leaves; the results of entries
-    are added. rules: ids of the results of derivative rules of the table. Raises E0803 for more
+    are added. rules: ids of the results of derivative rules of the table. written: somebody wrote
+    these operations, so the order of sums counts. Raises E0803 for more
     than MAX_ENTRIES operations, E0804 for values that have no formula.
     """
     ids = ancestry(entries, [t.id for t in wanted if t is not None],
@@ -57,13 +59,14 @@ def terms_of(a: Algebra, entries: Sequence[Entry], known: dict[int, Term],
                     help="ask for numbers: gradcli grad")
     inner = _inner_sums(mine, wanted)
     sums: dict[int, Summands] = {}
+    total = a.written_sum if written else a.sum_of
     for entry in mine:
         try:
             made = _summed(a, entry, known, sums) if entry[OP].name in SUMS else None
             if made is not None and entry[OUT] in inner:
                 sums[entry[OUT]] = made
             else:
-                known[entry[OUT]] = a.sum_of(made) if made is not None else _of_entry(
+                known[entry[OUT]] = total(made) if made is not None else _of_entry(
                     a, entry, known, entry[OUT] in rules)
         except GradcliError as problem:
             from gradcli.engine.record.record import span_of
@@ -130,11 +133,15 @@ def _summed(a: Algebra, entry: Entry, known: Mapping[int, Term], sums: dict[int,
         return None
     parts: list[Summands] = []
     for i, value, sign in zip(entry[IDS], entry[VALUES], (ONE, SUMS[entry[OP].name]), strict=True):
-        found = sums.pop(i) if i in sums else [_scaled_term(a, _operand(a, i, value, known))]
-        parts.append(found if sign == ONE else [(t, -c) for t, c in found])
-    shorter, longer = sorted(parts, key=len)
-    longer += shorter
-    return longer
+        found = sums.pop(i) if i in sums else deque([
+            _scaled_term(a, _operand(a, i, value, known))])
+        parts.append(found if sign == ONE else deque([(t, -c) for t, c in found]))
+    first, second = parts
+    if len(first) < len(second):
+        second.extendleft(reversed(first))
+        return second
+    first.extend(second)
+    return first
 
 
 def _scaled_term(a: Algebra, term: Term) -> tuple[Term, Number]:

@@ -101,14 +101,17 @@ CONSTANTS = ("pi", "e")
 
 
 class TermTable(Graph):
-    """All terms there are. fractions: float to the number that it was before it was run."""
+    """All terms there are. fractions: float to the number that it was before it was run. written:
+    number of a sum to its summands in the order in which they were written, None for the constant.
+    """
 
-    __slots__ = ("all", "fractions")
+    __slots__ = ("all", "fractions", "written")
 
     def __init__(self) -> None:
         super().__init__()
         self.all: list[Term] = []
         self.fractions: dict[float, Term] = {}
+        self.written: dict[int, list[Term | None]] = {}
 
     def term(self, key: Any, kind: str, shape: Shape, **fields: Any) -> Term:
         """Return the term of this key; made if there is none."""
@@ -171,7 +174,10 @@ class TermTable(Graph):
 
     def turned(self, term: Term) -> Term:
         """Return a sum with all signs turned."""
-        return self.sum(-term.value, [(t, -c) for t, c in term.items])
+        made = self.sum(-term.value, [(t, -c) for t, c in term.items])
+        if term.number in self.written:
+            self.written.setdefault(made.number, self.written[term.number])
+        return made
 
     def product(self, coefficient: Number, items: Sequence[tuple[Term, Term]]) -> Term:
         """Return the term of a product of powers as it stands."""
@@ -271,6 +277,15 @@ def known(value: float) -> tuple[Fraction, tuple[Any, ...]] | None:
                 4e-16 * abs(value)):
             return near, name
     return None
+
+
+def simple(value: float) -> Fraction | None:
+    """Return the fraction with a small denominator that a float is to within two units in the last
+    place, else None.
+    """
+    near = _simple(value) if 1e-4 < abs(value) < MULTIPLE else None
+    return near if near is not None and abs(
+        near.numerator / near.denominator - value) <= 4e-16 * abs(value) else None
 
 
 def _simple(ratio: float) -> Fraction | None:

@@ -166,7 +166,8 @@ def derive(options: DeriveOptions, environment: Environment) -> int:
     ask = typeset if destination.format == "html" else derived
     answer = guarded(options, environment, lambda program, options: ask(
         question_from(program, options), what=options.what, order=options.order or 1,
-        language=language, simplify=options.simplify, named=not options.inline))
+        language=language, simplify=options.simplify, named=not options.inline,
+        paper=language == "latex" or destination.format not in LANGUAGES))
     conditions = answer["conditions"]
     if options.quiet:
         answer["conditions"] = []

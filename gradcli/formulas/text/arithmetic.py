@@ -32,13 +32,15 @@ class Atoms:
     """The names and numbers of formulas in one language.
 
     needs: what a file has to import for the texts so far. names: those of the file that the
-    language cannot have, to what they are called.
+    language cannot have, to what they are called. paper: for people, not for computers: sums in the
+    order in which they were written, and no decimals in place of fractions.
     """
 
-    __slots__ = ("algebra", "names", "needs")
+    __slots__ = ("algebra", "names", "needs", "paper")
 
-    def __init__(self, algebra: Algebra) -> None:
+    def __init__(self, algebra: Algebra, paper: bool = False) -> None:
         self.algebra = algebra
+        self.paper = paper
         self.needs: set[str] = set()
         self.names: dict[str, str] = {}
 
@@ -68,12 +70,16 @@ class Atoms:
             strength = SIGN if sign else ATOM
             if value.denominator == 1:
                 return sign + self.whole(value.numerator), strength
-            short = numbers.decimal(value)
+            short = self._short(value)
             long = self.ratio(value)
             if short is not None and len(short) <= len(long) + 1:
                 return sign + self.decimal(short), strength
             return sign + long, MULTIPLIED
         return self.float(value)
+
+    def _short(self, value: Fraction) -> str | None:
+        """Return a fraction as a decimal, None where it stays a fraction."""
+        return None if self.paper and not self.algebra.decimals else numbers.decimal(value)
 
     def ratio(self, value: Fraction) -> str:
         """Return p/q."""
@@ -91,12 +97,12 @@ class Atoms:
         sign = "-" if value < 0 else ""
         value = -value if value < 0 else value
         if isinstance(value, Fraction):
-            short = numbers.decimal(value) if value.denominator != 1 else None
+            short = self._short(value) if value.denominator != 1 else None
             p = "" if value.numerator == 1 else self.whole(value.numerator)
             q = "" if value.denominator == 1 else self.whole(value.denominator)
             # 99*x/5 is 19.8*x, but 3*x/2 stays.
             room = len(p) + len(q) + (1 if p else 0)
-            inverse = numbers.decimal(1 / value) if len(q) > 3 and p else None
+            inverse = self._short(1 / value) if len(q) > 3 and p else None
             if inverse is not None and len(inverse) < room:
                 return sign, "", self.decimal(inverse)
             if short is not None and len(short) < room + (1 if value.denominator > 4 else 0):
@@ -137,7 +143,11 @@ class Arithmetic(Atoms):
     def sum(self, term: Term, found: Mapping[int, Piece]) -> Piece:
         """Return a sum, a positive term first where there is one."""
         parts = [self.scaled(c, t, found) for t, c in term.items]
-        if term.value > 0 and all(text.startswith("-") for text, _ in parts):
+        written = self.algebra.table.written.get(term.number) if self.paper else None
+        if written:
+            by_term = {t: part for (t, _), part in zip(term.items, parts, strict=True)}
+            parts = [self.number(term.value) if t is None else by_term[t] for t in written]
+        elif term.value > 0 and all(text.startswith("-") for text, _ in parts):
             parts.insert(0, self.number(term.value))
         elif term.value != 0:
             parts.append(self.number(term.value))
@@ -172,13 +182,13 @@ class Arithmetic(Atoms):
             return self.quotient(sign, above, [found[whole_term.number]], below, [])
         up: list[Piece] = []
         down: list[Piece] = []
-        turned = self._turned(term, found)
+        turned, negative = self._turned(term, found)
+        sign = "-" if negative else ""
         items = self._with_constants(items, found, up, down)
-        for base, exponent in sorted(items, key=_place):
+        for base, exponent in sorted(items, key=_on_paper if self.paper else _place):
             factor = power(table, base, exponent)
-            if base is turned:
+            if base in turned:
                 text = self._negated(base, exponent, found)
-                sign = ""
             elif factor.number in found:
                 text = found[factor.number]
             else:
@@ -205,18 +215,32 @@ class Arithmetic(Atoms):
                 side.append(self.root(inner))
         return rest
 
-    def _turned(self, term: Term, found: Mapping[int, Piece]) -> Term | None:
-        """Return the difference in a negative product that takes the sign in: -x*(a - b) is x*(b -
-        a); None if there is none without a name.
+    def _turned(self, term: Term, found: Mapping[int, Piece]) -> tuple[list[Term], bool]:
+        """Return the sums whose signs are turned, and whether the product is negative then: -x*(a -
+        b) is x*(b - a). On paper no sum begins with a minus sign.
         """
-        if term.value >= 0:
-            return None
-        for base, exponent in term.items:
-            n = whole(exponent.value) if exponent.kind == NUMBER else None
-            if base.kind == SUM and n is not None and n % 2 and found[base.number][1] != ATOM and (
-                    base.value < 0 or any(c < 0 for _, c in base.items)):
-                return base
-        return None
+        sums = [(base, n) for base, n in [
+            (b, whole(e.value) if e.kind == NUMBER else None) for b, e in term.items
+            if b.kind == SUM and found[b.number][1] != ATOM] if n is not None]
+        turned = [b for b, _ in sums if self._begins_negative(b)] if self.paper else []
+        negative = (term.value < 0) != (sum([n for b, n in sums if b in turned]) % 2 == 1)
+        if negative:
+            for base, n in sums:
+                if (abs(n) == 1 if self.paper else n % 2) and base not in turned and (
+                        base.value < 0 or any(c < 0 for _, c in base.items)):
+                    return [*turned, base], False
+            for base in turned:
+                if dict(sums)[base] in (1, -1):
+                    return [b for b in turned if b is not base], False
+        return turned, negative
+
+    def _begins_negative(self, term: Term) -> bool:
+        """Return whether a sum is written with a negative summand first."""
+        written = self.algebra.table.written.get(term.number)
+        if written is None:
+            return term.value < 0 and all(c < 0 for _, c in term.items)
+        first = term.value if written[0] is None else dict(term.items)[written[0]]
+        return bool(first < 0)
 
     def _negated(self, base: Term, exponent: Term, found: Mapping[int, Piece]) -> Piece:
         """Return a sum with its signs turned, to a power without sign."""
@@ -265,6 +289,21 @@ class Arithmetic(Atoms):
             line = "*".join(under)
             text = f"{text}/({line})" if len(under) > 1 else f"{text}/{line}"
         return sign + text, MULTIPLIED
+
+
+LAST = ("x", "y", "z")
+"""Names of variables, which stand behind those of parameters on paper."""
+
+
+def _on_paper(item: tuple[Term, Term]) -> tuple[float, int]:
+    """Return the sort key of a factor on paper: parameters, variables, sums of names, functions."""
+    base, _ = item
+    rank, number = _place(item)
+    if rank == 1 and base.value in LAST:
+        return 1.5, LAST.index(base.value)
+    if base.kind == SUM and all(t.kind != CALL for t, _ in base.items):
+        return 2.5, number
+    return rank, number
 
 
 def _place(item: tuple[Term, Term]) -> tuple[int, int]:

@@ -55,6 +55,8 @@ class Written:
         writer.rename([*found.names, *found.primal], self.terms)
         taken = {*names.bound, *names.reads, *found.names, *names.functions,
                  *writer.names.values()}
+        if named and writer.paper and _fits(writer, self.terms):
+            named = False
         made = shared(a.table, self.terms, taken, writer.lengths) if named else Shared(
             self.terms, [])
         self.definitions, self.names = made.definitions, made.names
@@ -69,18 +71,33 @@ class Written:
             [len(n) + 3 for n, _ in self.definitions])
 
 
+LINE = 72
+"""A formula of so many characters fits on a line."""
+
+
+def _fits(writer: Language, terms: Sequence[Term]) -> bool:
+    """Return whether each term fits on a line without names."""
+    try:
+        writer.texts(terms, {}, longest=LINE)
+    except GradcliError:
+        return False
+    return True
+
+
 def derived(question: Question, *, what: str = "gradient", order: int = 1,
-            language: str = "gradcli", simplify: bool = False, named: bool = True) -> Answer:
+            language: str = "gradcli", simplify: bool = False, named: bool = True,
+            paper: bool = False) -> Answer:
     """Return the derivatives of the targets as formulas.
 
     what: "gradient" (of the sum of a target's elements), "jacobian" (of each element) or "hessian".
     order: of the derivative; beyond 1, each pair of sources once. language: "gradcli", "python",
     "c", "latex" or "sympy". named: what stands more than once gets names. simplify: by
-    SymPy. Raises E0801 where the way through the program depends on a value that is not given,
-    E0802 for what the language does not have, E0803 for what is too long, E0804 for what has no
-    formula.
+    SymPy. paper: for people, in the form of textbooks, and without names where lines are short;
+    else in the form that computes best. Raises E0801 where the way through the program depends on
+    a value that is not given, E0802 for what the language does not have, E0803 for what is too
+    long, E0804 for what has no formula.
     """
-    return answered(Derivation(question, what, order), language, simplify, named)
+    return answered(Derivation(question, what, order), language, simplify, named, paper)
 
 
 def typeset(question: Question, *, what: str, order: int, language: str, simplify: bool,
@@ -91,9 +108,9 @@ def typeset(question: Question, *, what: str, order: int, language: str, simplif
     from gradcli.formulas.text.latex import Latex
 
     found = Derivation(question, what, order)
-    answer = answered(found, language, simplify, named)
+    answer = answered(found, language, simplify, named, paper=True)
     try:
-        other = answered(found, "latex", simplify, named)
+        other = answered(found, "latex", simplify, named, paper=True)
     except GradcliError:
         return answer
     if [d["name"] for d in answer["definitions"]] == [d["name"] for d in other["definitions"]]:
@@ -101,10 +118,11 @@ def typeset(question: Question, *, what: str, order: int, language: str, simplif
     return answer
 
 
-def answered(found: Derivation, language: str, simplify: bool, named: bool) -> Answer:
+def answered(found: Derivation, language: str, simplify: bool, named: bool, paper: bool = False
+             ) -> Answer:
     """Return all derivatives as plain data."""
     try:
-        return _answered(found, language, simplify, named)
+        return _answered(found, language, simplify, named, paper)
     except GradcliError as problem:
         if problem.code == "E0802" and problem.span is None:
             problem.diagnostics[0].span = _place(found, problem.diagnostics[0].message)
@@ -125,10 +143,15 @@ def _place(found: Derivation, message: str) -> Span | None:
     return next((span_of(e) for e in [*named, *whole]), None)
 
 
-def _answered(found: Derivation, language: str, simplify: bool, named: bool) -> Answer:
+def _answered(found: Derivation, language: str, simplify: bool, named: bool, paper: bool
+              ) -> Answer:
     a = found.algebra
     terms = factored(a, [p.term for p in found.parts if p.term is not None])
-    writer = language_of(language)(a)
+    if paper:
+        from gradcli.formulas.textbook import textbook
+
+        terms = [textbook(a, t, list(found.primal.values())) for t in terms]
+    writer = language_of(language)(a, paper)
     primal = list(found.primal.values())
     refused: list[str] = []
     written = Written(found, terms, writer, named)
@@ -148,7 +171,7 @@ def _answered(found: Derivation, language: str, simplify: bool, named: bool) -> 
         "simplified": simplify,
         "inputs": [_input(found, b, writer) for b in inputs],
         "targets": [
-            {"of": of, "formula": _shown(type(writer)(a), term)} for of, term in zip(
+            {"of": of, "formula": _shown(type(writer)(a, paper), term)} for of, term in zip(
                 found.primal, lowered(a, primal, writer.lowered), strict=True)],
         "definitions": [{"name": n, "formula": text} for (n, _), text in zip(
             written.definitions, written.defined, strict=True)],

@@ -6,6 +6,7 @@ adjoint, and what it emitted becomes terms; for the next order the same is done 
 
 from __future__ import annotations
 
+import re
 from math import comb
 
 from gradcli.base.errors import Diagnostic, GradcliError
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
     from gradcli.lang.running.run import Binding, Run, Target
     from gradcli.questions.plain_data import Answer
 
+# What somebody who writes decimals has in his text.
+DECIMAL = re.compile(r"\d\.\d|\.\d|\de[-+]?\d", re.IGNORECASE)
 # More elements of a Jacobian or Hessian are no formulas that anybody reads.
 MAX_PARTS = 400
 
@@ -78,7 +81,7 @@ class Derivation:
         self.question = question
         self.what = what
         self.order = 2 if what == "hessian" and order == 1 else order
-        self.algebra = Algebra()
+        self.algebra = Algebra(DECIMAL.search(question.program.source.text) is not None)
         self.given, self.made_up = values_for(question)
         self.run = run_with(question, self.given, self.made_up)
         self.bindings = names_of(self.run, question.wrt or question.program.asked_alone(self.run))
@@ -139,7 +142,8 @@ class Derivation:
                 self.hidden = []
 
     def _terms(self, tensors: Sequence[Tensor]) -> list[Term]:
-        return terms_of(self.algebra, self.run.record.history(), self._known(), tensors)
+        return terms_of(
+            self.algebra, self.run.record.history(), self._known(), tensors, written=True)
 
     def _known(self) -> dict[int, Term]:
         """Return the names by the ids that they have in the run."""

@@ -1,0 +1,307 @@
+"""Terms as numbers times powers of different bases: sums over one denominator, expanded and
+collected, with common factors cancelled.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from gradcli.formulas import polynomials
+from gradcli.formulas.polynomials import TooLong
+from gradcli.formulas.rewrites import positive
+from gradcli.formulas.terms import CALL, MINUS, NAME, NUMBER, ONE, PRODUCT, SUM, ZERO, whole
+from gradcli.ops import TABLE
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from gradcli.formulas.algebra import Algebra
+    from gradcli.formulas.polynomials import Monomial, Polynomial
+    from gradcli.formulas.terms import Number, Term
+
+    # A coefficient, and the exponents of bases by the numbers of their terms.
+    Factors = tuple[Fraction, dict[int, Fraction]]
+
+
+class Canonical:
+    """Terms as numbers times powers. squares: for functions whose squares are replaced, (name of
+    the partner, its coefficient, constant): sin: (cos, -1, 1) since sin^2 = 1 - cos^2.
+    """
+
+    def __init__(self, a: Algebra, squares: Mapping[str, tuple[str, int, int]]) -> None:
+        self.algebra = a
+        self.squares = squares
+        self.known: dict[int, Factors] = {}
+        self.sums: dict[int, Polynomial] = {}
+        self.rooted: set[int] = set()
+
+    def of(self, term: Term) -> Factors:
+        """Return a term as factors. Raises TooLong."""
+        found = self.known.get(term.number)
+        if found is None:
+            found = self.known[term.number] = self._found(term)
+        return found
+
+    def _found(self, term: Term) -> Factors:
+        if term.kind == NUMBER and isinstance(term.value, Fraction):
+            return term.value, {}
+        if term.kind == SUM:
+            return self.together(self.parts(term))
+        if term.kind == PRODUCT:
+            return self._times(self._number(term.value), *[
+                self._power(b, e) for b, e in term.items])
+        if term.is_call("exp") and term.args[0].kind != NUMBER:
+            return self._exponential(term.args[0])
+        if term.is_call("one_minus_square"):
+            a = self.algebra
+            return self.of(a.sum_of([(a.number(ONE), ONE), (
+                a.power(term.args[0], a.number(Fraction(2))), MINUS)]))
+        return ONE, {term.number: ONE}
+
+    def parts(self, term: Term) -> list[Factors]:
+        """Return the summands of a sum as factors. Raises TooLong."""
+        return [*[self._times(self.of(t), self._number(c)) for t, c in term.items],
+                self._number(term.value)]
+
+    def find_roots(self, term: Term) -> None:
+        """Find the sums below roots, which keep their signs elsewhere, too."""
+        for one in self.algebra.table.of([term]):
+            for base, exponent in one.items if one.kind == PRODUCT else ():
+                if base.kind == SUM and exponent.kind == NUMBER and whole(exponent.value) is None:
+                    self.of(one)
+
+    def _number(self, value: Number) -> Factors:
+        """Return a number as factors; a float is a base."""
+        if isinstance(value, Fraction):
+            return value, {}
+        return ONE, {self.algebra.number(value).number: ONE}
+
+    def _times(self, *all_factors: Factors) -> Factors:
+        coefficient, powers = ONE, dict[int, Fraction]()
+        for c, more in all_factors:
+            coefficient *= c
+            for base, exponent in more.items():
+                powers[base] = powers.get(base, ZERO) + exponent
+        return self._settled(coefficient, powers)
+
+    def _settled(self, coefficient: Fraction, powers: Mapping[int, Fraction]) -> Factors:
+        """Return factors with whole powers of what stood below a root multiplied out."""
+        kept: dict[int, Fraction] = {}
+        opened: list[Factors] = []
+        for number, exponent in powers.items():
+            base = self.algebra.table.all[number]
+            n = exponent.numerator // exponent.denominator
+            if base.kind == NUMBER and isinstance(base.value, Fraction) and n:
+                if abs(n) > polynomials.MOST:
+                    raise TooLong
+                coefficient *= base.value**n
+                exponent -= n
+            elif exponent.denominator == 1 and exponent and number not in self.sums and (
+                    base.kind in (SUM, PRODUCT)) and not _is_symbolic(base):
+                opened.append(self._raised(self.of(base), n))
+                exponent = ZERO
+            if exponent:
+                kept[number] = exponent
+        return self._times((coefficient, kept), *opened) if opened else (coefficient, kept)
+
+    def _raised(self, factors: Factors, n: int) -> Factors:
+        coefficient, powers = factors
+        if (coefficient == 0 and n < 0) or (abs(n) > polynomials.MOST and coefficient != 1):
+            raise TooLong
+        return coefficient**n, {base: e * n for base, e in powers.items()}
+
+    # --- powers -------------------------------------------------------------------------------
+
+    def _power(self, base: Term, exponent: Term) -> Factors:
+        if exponent.kind == NUMBER and isinstance(exponent.value, Fraction):
+            n = whole(exponent.value)
+            if n is not None:
+                return self._raised(self.of(base), n)
+            return self._root(base, exponent.value)
+        if exponent.kind == SUM and isinstance(exponent.value, Fraction) and exponent.value:
+            a = self.algebra
+            rest = a.sum_of(exponent.items)
+            return self._times(self._power(base, rest), self._power(
+                base, a.number(exponent.value)))
+        coefficient, rest_ = self.algebra.split(exponent)
+        n = whole(coefficient)
+        if rest_ is not None and n is not None and n != 1:
+            return self._raised(self._power(base, rest_), n)
+        term = self.algebra.power(base, exponent)
+        return ONE, {term.number: ONE}
+
+    def _root(self, base: Term, exponent: Fraction) -> Factors:
+        """Return a power that is not whole: what is positive stands outside of the root."""
+        a = self.algebra
+        coefficient, powers = self.of(base)
+        if not powers or coefficient == 0:
+            return ONE, {base.number: exponent}
+        out: dict[int, Fraction] = {}
+        left = dict(powers)
+        for number in powers:
+            if positive(a.table.all[number]):
+                out[number] = left.pop(number) * exponent
+        sign = -1 if coefficient < 0 else 1
+        size = coefficient * sign
+        if size != 1:
+            number = a.number(size).number
+            out[number] = out.get(number, ZERO) + exponent
+        if left or sign < 0:
+            inside = self._inside(sign, left, base if size == 1 and not out else None)
+            out[inside] = exponent
+        return self._times((ONE, out))
+
+    def _inside(self, sign: int, powers: Mapping[int, Fraction], base: Term | None) -> int:
+        """Return the base of a root. base: what was written there, if nothing of it is outside."""
+        (number, exponent), *more = powers.items() or [(0, ZERO)]
+        if not more and exponent == 1 and (sign > 0 or number in self.sums):
+            if sign < 0:
+                turned = polynomials.scaled(self.sums[number], MINUS)
+                number = self.sum_term(turned).number
+                self.sums[number] = turned
+            self.rooted.add(number)
+            return number
+        if base is not None and base.kind == SUM:
+            return base.number
+        return self.term((Fraction(sign), dict(powers))).number
+
+    def _exponential(self, argument: Term) -> Factors:
+        """Return e^u with whole multiples of u as powers of one base."""
+        a = self.algebra
+        if argument.kind == PRODUCT:
+            for base, exponent in argument.items:
+                if base.is_call("log") and base.args[0].kind == NUMBER and (
+                        exponent.is_number(1) and base.args[0].value > 0):
+                    rest = a.times(argument, a.power(base, a.number(MINUS)))
+                    return self._power(base.args[0], rest)
+        found = ONE
+        if argument.kind == SUM:
+            values = [*[c for _, c in argument.items], argument.value]
+            if all(isinstance(v, Fraction) for v in values):
+                found = polynomials.content({((k, ONE),): v for k, v in enumerate(values) if v})
+        else:
+            coefficient, _ = a.split(argument)
+            found = coefficient if isinstance(coefficient, Fraction) else ONE
+        unit = a.times(argument, a.number(1 / found))
+        term = a.table.call(TABLE["exp"], [unit], None, ())
+        return ONE, {term.number: found}
+
+    # --- sums ---------------------------------------------------------------------------------
+
+    def together(self, parts: Sequence[Factors]) -> Factors:
+        """Return a sum of factors over one denominator. Raises TooLong."""
+        parts = [part for part in parts if part[0]]
+        if not parts:
+            return ZERO, {}
+        if len(parts) == 1:
+            return parts[0]
+        shared = dict(polynomials.common([tuple(powers.items()) for _, powers in parts]))
+        total = polynomials.plus(*[self.expanded(c, {
+            number: powers.get(number, ZERO) - shared.get(number, ZERO)
+            for number in {*powers, *shared}}) for c, powers in parts])
+        total = self._replaced(total)
+        if not total:
+            return ZERO, {}
+        for number, exponent in list(shared.items()):
+            divisor = self.sums.get(number)
+            while divisor and exponent < 0 and exponent.denominator == 1:
+                quotient = polynomials.divided(total, divisor)
+                if quotient is None:
+                    break
+                total = quotient
+                exponent += 1
+                self.algebra.note(self.algebra.table.all[number], "!= 0")
+            shared[number] = exponent
+        return self._times((ONE, {n: e for n, e in shared.items() if e}), self.of_sum(total))
+
+    def expanded(self, coefficient: Fraction, powers: Mapping[int, Fraction]) -> Polynomial:
+        """Return factors with whole powers of sums multiplied out. Raises TooLong."""
+        total = polynomials.constant(coefficient)
+        for number, exponent in powers.items():
+            inner = self.sums.get(number)
+            n = exponent.numerator // exponent.denominator
+            if inner is not None and n > 0:
+                total = polynomials.times(total, polynomials.power(inner, n))
+                exponent -= n
+            if exponent:
+                total = polynomials.scaled(total, ONE, ((number, exponent),))
+        return self._opened(total)
+
+    def _opened(self, total: Polynomial) -> Polynomial:
+        """Return a polynomial with whole powers of what stands below roots multiplied out."""
+        parts = []
+        for monomial, coefficient in total.items():
+            factors = self._settled(coefficient, dict(monomial))
+            if factors == (coefficient, dict(monomial)):
+                opened = [number for number, e in monomial if e >= 1 and number in self.sums]
+                if not opened:
+                    parts.append({monomial: coefficient})
+                    continue
+            parts.append(self.expanded(*factors))
+        return polynomials.plus(*parts)
+
+    def of_sum(self, total: Polynomial) -> Factors:
+        """Return a polynomial as factors: its content, its monomial, and one sum."""
+        outside = polynomials.common(total)
+        inner = polynomials.scaled(total, ONE, polynomials.inverse(outside))
+        size = polynomials.content(inner)
+        inner = polynomials.scaled(inner, 1 / size)
+        if len(inner) == 1:
+            return size, dict(outside)
+        term = self.sum_term(inner)
+        turned = self.sum_term(polynomials.scaled(inner, MINUS))
+        if turned.number in self.rooted:
+            term, size, inner = turned, -size, polynomials.scaled(inner, MINUS)
+        if term.kind != SUM:
+            return self._times((size, dict(outside)), self.of(term))
+        self.sums[term.number] = inner
+        return size, {**dict(outside), term.number: ONE}
+
+    def _replaced(self, total: Polynomial) -> Polynomial:
+        """Return a polynomial with squares of functions written with their partners."""
+        a = self.algebra
+        for number in {n for monomial in total for n, _ in monomial} if self.squares else ():
+            term = a.table.all[number]
+            found = self.squares.get(term.operation.name) if term.kind == CALL else None
+            if found is not None:
+                partner = a.call(TABLE[found[0]], term.args, None, None)
+                square = {((partner.number, Fraction(2)),): Fraction(found[1]),
+                          polynomials.ONE: Fraction(found[2])}
+                total = polynomials.substituted(total, number, square)
+        return total
+
+    # --- and back -----------------------------------------------------------------------------
+
+    def term(self, factors: Factors) -> Term:
+        """Return factors as a term."""
+        a = self.algebra
+        coefficient, powers = factors
+        return a.times(a.number(coefficient), a.product_of([
+            (a.table.all[number], a.number(e)) for number, e in powers.items()]))
+
+    def sum_term(self, total: Polynomial) -> Term:
+        """Return a polynomial as a term, its summands in the order in which people write them."""
+        a = self.algebra
+        made = [(self.term((ONE, dict(m))), c, m) for m, c in total.items()]
+        term = a.sum_of([(t, c) for t, c, _ in made])
+        if term.kind == SUM and term.number not in a.table.written:
+            place = {t.number: self._place(m) for t, _, m in made}
+            a.table.written[term.number] = [
+                *sorted([t for t, _ in term.items], key=lambda t: place.get(t.number, ())),
+                *([None] if term.value else [])]
+        return term
+
+    def _place(self, monomial: Monomial) -> tuple[object, ...]:
+        """Return the sort key of a summand: those with functions as they were made, then powers of
+        names, the highest first.
+        """
+        everything = self.algebra.table.all
+        others = [n for n, _ in monomial if everything[n].kind != NAME]
+        names = [-e for n, e in monomial if everything[n].kind == NAME]
+        return not others, sum(names) if not others else -sum(names), sorted(others), names
+
+
+def _is_symbolic(term: Term) -> bool:
+    return term.kind == PRODUCT and any(
+        e.kind != NUMBER or isinstance(e.value, float) for _, e in term.items)

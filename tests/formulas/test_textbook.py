@@ -1,0 +1,45 @@
+"""Derivatives as textbooks print them: a table of them with the lengths of SymPy's forms and values
+by mpmath, and forms that have to be so.
+"""
+
+from __future__ import annotations
+
+import statistics
+
+import pytest
+from folders import DATA
+from textbook import OTHERS, recorded
+
+from gradcli.python.program import loads
+from gradcli.questions.derive.answer import derived
+from gradcli.questions.question import Question
+
+FORMS = DATA / "derive" / "forms.tsv"
+
+
+def printed(formula: str, wrt: str = "x", **options: object) -> str:
+    answer = derived(Question(loads(formula), wrt=[wrt]), paper=True, **options)  # type: ignore[arg-type]
+    return str(answer["results"][0]["formula"])
+
+
+def test_textbook_derivatives_are_as_short_as_those_of_sympy_and_right() -> None:
+    """In characters but for blanks: as many in the median, at most 1.3 times as many; with the
+    values of mpmath, and no decimal.
+    """
+    wrong = []
+    ratios = []
+    for formula, lengths, values in recorded():
+        text = printed(formula)
+        ratios.append(len(text.replace(" ", "")) / min(lengths))
+        if ratios[-1] > 1.3:
+            wrong.append(f"{formula}: {text}, of {min(lengths)} characters by SymPy")
+        if "." in text:
+            wrong.append(f"{formula}: {text} has a decimal")
+        program = loads(text)
+        for x, want in values:
+            got = program.value(at={n: {**OTHERS, "x": x}[n] for n in program.names.inputs})
+            if got != pytest.approx(want, rel=1e-12, abs=1e-14):
+                wrong.append(f"{formula} at {x}: {text} is {got}, not {want}")
+    assert wrong == []
+    assert len(ratios) >= 200
+    assert statistics.median(ratios) <= 1.0
