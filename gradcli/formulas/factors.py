@@ -10,11 +10,12 @@ from gradcli.formulas import polynomials
 from gradcli.formulas.polynomials import TooLong
 from gradcli.formulas.rewrites import positive
 from gradcli.formulas.terms import CALL, MINUS, NAME, NUMBER, ONE, PRODUCT, SUM, ZERO, whole
+from gradcli.formulas.text.arithmetic import LAST
 from gradcli.ops import TABLE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from gradcli.formulas.algebra import Algebra
     from gradcli.formulas.polynomials import Monomial, Polynomial
@@ -26,12 +27,16 @@ if TYPE_CHECKING:
 
 class Canonical:
     """Terms as numbers times powers. squares: for functions whose squares are replaced, (name of
-    the partner, its coefficient, constant): sin: (cos, -1, 1) since sin^2 = 1 - cos^2.
+    the partner, its coefficient, constant): sin: (cos, -1, 1) since sin^2 = 1 - cos^2. kept: the
+    numbers of sums that are not opened. familiar: what a reader has seen, which stands first.
     """
 
-    def __init__(self, a: Algebra, squares: Mapping[str, tuple[str, int, int]]) -> None:
+    def __init__(self, a: Algebra, squares: Mapping[str, tuple[str, int, int]],
+                 kept: Collection[int] = (), familiar: Collection[Term] = ()) -> None:
         self.algebra = a
         self.squares = squares
+        self.kept = kept
+        self.familiar = familiar
         self.known: dict[int, Factors] = {}
         self.sums: dict[int, Polynomial] = {}
         self.rooted: set[int] = set()
@@ -46,6 +51,12 @@ class Canonical:
     def _found(self, term: Term) -> Factors:
         if term.kind == NUMBER and isinstance(term.value, Fraction):
             return term.value, {}
+        if term.kind == SUM and self.kept:
+            if term.number in self.kept:
+                return ONE, {term.number: ONE}
+            turned = self.algebra.table.turned(term)
+            if turned.number in self.kept:
+                return MINUS, {turned.number: ONE}
         if term.kind == SUM:
             return self.together(self.parts(term))
         if term.kind == PRODUCT:
@@ -98,7 +109,8 @@ class Canonical:
                 coefficient *= base.value**n
                 exponent -= n
             elif exponent.denominator == 1 and exponent and number not in self.sums and (
-                    base.kind in (SUM, PRODUCT)) and not _is_symbolic(base):
+                    number not in self.kept) and base.kind in (SUM, PRODUCT) and not (
+                        _is_symbolic(base)):
                 opened.append(self._raised(self.of(base), n))
                 exponent = ZERO
             if exponent:
@@ -143,28 +155,29 @@ class Canonical:
             if positive(a.table.all[number]):
                 out[number] = left.pop(number) * exponent
         sign = -1 if coefficient < 0 else 1
-        size = coefficient * sign
-        if size != 1:
-            number = a.number(size).number
-            out[number] = out.get(number, ZERO) + exponent
-        if left or sign < 0:
-            inside = self._inside(sign, left, base if size == 1 and not out else None)
-            out[inside] = exponent
-        return self._times((ONE, out))
+        root = self.algebra.power(a.number(abs(coefficient)), a.number(exponent))
+        if root.kind == NUMBER and isinstance(root.value, Fraction):
+            return self._times((root.value, out), self._inside(sign * ONE, left, base, exponent))
+        return self._times((ONE, out), self._inside(coefficient, left, base, exponent))
 
-    def _inside(self, sign: int, powers: Mapping[int, Fraction], base: Term | None) -> int:
-        """Return the base of a root. base: what was written there, if nothing of it is outside."""
-        (number, exponent), *more = powers.items() or [(0, ZERO)]
-        if not more and exponent == 1 and (sign > 0 or number in self.sums):
-            if sign < 0:
-                turned = polynomials.scaled(self.sums[number], MINUS)
-                number = self.sum_term(turned).number
-                self.sums[number] = turned
+    def _inside(self, coefficient: Fraction, powers: Mapping[int, Fraction], base: Term,
+                exponent: Fraction) -> Factors:
+        """Return a root of what is not positive. base: as it was written."""
+        if not powers and coefficient == 1:
+            return ONE, {}
+        (number, e), *more = powers.items() or [(0, ZERO)]
+        inner = self.sums.get(number)
+        if not more and e == 1 and inner is not None:
+            if coefficient != 1:
+                inner = polynomials.scaled(inner, coefficient)
+                number = self.sum_term(inner).number
+                self.sums[number] = inner
             self.rooted.add(number)
-            return number
-        if base is not None and base.kind == SUM:
-            return base.number
-        return self.term((Fraction(sign), dict(powers))).number
+        elif more or e != 1 or coefficient != 1:
+            term = self.term((coefficient, dict(powers)))
+            number = (base if base.kind == SUM and self.of(base) == (coefficient, powers) else term
+                      ).number
+        return ONE, {number: exponent}
 
     def _exponential(self, argument: Term) -> Factors:
         """Return e^u with whole multiples of u as powers of one base."""
@@ -293,13 +306,17 @@ class Canonical:
         return term
 
     def _place(self, monomial: Monomial) -> tuple[object, ...]:
-        """Return the sort key of a summand: those with functions as they were made, then powers of
-        names, the highest first.
+        """Return the sort key of a summand: those with functions that were there, powers of names,
+        the highest first, then those with new functions.
         """
         everything = self.algebra.table.all
-        others = [n for n, _ in monomial if everything[n].kind != NAME]
-        names = [-e for n, e in monomial if everything[n].kind == NAME]
-        return not others, sum(names) if not others else -sum(names), sorted(others), names
+        others = sorted([(n, -e) for n, e in monomial if everything[n].kind != NAME])
+        names = {everything[n].value: e for n, e in monomial if everything[n].kind == NAME}
+        total = sum(names.values())
+        rank = 1 if not others else 0 if all(
+            everything[n] in self.familiar for n, _ in others) else 2
+        return (rank, total if others else -total, others,
+                [-names.get(name, ZERO) for name in LAST])
 
 
 def _is_symbolic(term: Term) -> bool:

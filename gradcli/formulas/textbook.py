@@ -8,6 +8,7 @@ partners, such as 1 - sin(x)^2 for cos(x)^2. What is printed was compared with w
 from __future__ import annotations
 
 import math
+import re
 from fractions import Fraction
 
 from gradcli.base.errors import GradcliError
@@ -19,7 +20,6 @@ from gradcli.formulas.terms import (
     ARRAY,
     CALL,
     HALF,
-    MINUS,
     NAME,
     NUMBER,
     ONE,
@@ -36,15 +36,15 @@ from gradcli.ops import TABLE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from gradcli.formulas.algebra import Algebra
     from gradcli.formulas.factors import Factors
     from gradcli.formulas.polynomials import Polynomial
     from gradcli.formulas.terms import Number, Term
 
-LARGEST = 120
-"""A term of more parts stays as it is."""
+LARGEST, LONGEST = 120, 1_000
+"""A term of more parts or characters stays as it is."""
 
 NEW_FUNCTIONS = 1.3
 """A form with functions that the term has not has to be shorter by this factor."""
@@ -52,8 +52,10 @@ NESTED = 1.25
 """One with quotients in sums that are in quotients, too."""
 NEW_CALL = 2
 """One with a function of another argument has to be shorter by so many characters."""
-BRACKETS = 0.25
-"""A pair of brackets counts by so much more than its two characters."""
+LONG, LONG_NUMBER = re.compile(r"\d[\d.]{5,}"), 8
+"""One with a long number that was not there, too."""
+BRACKETS = 0.5
+"""A pair of brackets in a polynomial counts by so much more than its two characters."""
 
 TIMES = 3
 """A form found is simplified again, at most so often."""
@@ -73,6 +75,8 @@ def textbook(a: Algebra, term: Term, beside: Sequence[Term] = ()) -> Term:
     more points, that is noted as a condition of the algebra. Large terms, and those of arrays, stay
     as they are. beside: terms whose functions readers know, those of what was differentiated.
     """
+    if _is_large(a, term):
+        return term
     term = _with_fractions(a, term)
     for _ in range(TIMES):
         best = _shortest(a, term, beside)
@@ -80,6 +84,18 @@ def textbook(a: Algebra, term: Term, beside: Sequence[Term] = ()) -> Term:
             break
         term = best
     return term
+
+
+def _is_large(a: Algebra, term: Term) -> bool:
+    """Return whether a term has more than LARGEST parts, without a walk over all of them."""
+    found = {term.number}
+    pending = [term.number]
+    while pending and len(found) <= LARGEST:
+        for number in a.table.args[pending.pop()]:
+            if number not in found:
+                found.add(number)
+                pending.append(number)
+    return len(found) > LARGEST
 
 
 def _less_square(a: Algebra, x: Term) -> Term:
@@ -137,17 +153,25 @@ def _shortest(a: Algebra, term: Term, beside: Sequence[Term]) -> Term:
     parts = a.table.of([term])
     if term.kind not in (SUM, PRODUCT):
         return term
-    if len(parts) > LARGEST or any(t.shape or t.kind == ARRAY or t.is_call("where")
+    if any(t.shape or t.kind == ARRAY or t.is_call("where")
                                    for t in parts):
         return term
-    familiar = {*parts, *a.table.of(beside)}
+    seen_before = {*a.table.of(beside)}
+    familiar = {*parts, *seen_before}
     functions = {t.operation.name for t in familiar if t.kind == CALL}
+    powers = _powers(a, parts)
     squares = SQUARES if functions.intersection([*SQUARES[1], *SQUARES[2]]) else SQUARES[:1]
+
+    try:
+        long = {*LONG.findall(_text(a, term))}
+    except GradcliError:
+        return term
 
     def cost(one: Term) -> float:
         inside = a.table.of([one])
         calls = [t for t in inside if t.kind == CALL and t not in familiar]
-        found = length(a, one)
+        text = _text(a, one)
+        found = _size(a, one, text) + LONG_NUMBER * len({*LONG.findall(text)} - long)
         if any(t.operation.name not in functions for t in calls):
             found *= NEW_FUNCTIONS
         else:
@@ -158,9 +182,9 @@ def _shortest(a: Algebra, term: Term, beside: Sequence[Term]) -> Term:
     best, size, conditions = term, cost(term), before
     values = None
     seen = {term.number}
-    for way in squares:
+    for way, kept in [(way, kept) for way in squares for kept in ((), powers)[:1 + bool(powers)]]:
         a.conditions = dict(before)
-        for form in _forms(a, term, Canonical(a, way)):
+        for form in _forms(a, term, Canonical(a, way, kept, seen_before)):
             if form.number in seen:
                 continue
             seen.add(form.number)
@@ -176,16 +200,39 @@ def _shortest(a: Algebra, term: Term, beside: Sequence[Term]) -> Term:
     return best
 
 
+def _powers(a: Algebra, parts: Iterable[Term]) -> set[int]:
+    """Return the numbers of the sums that stand below roots or in powers; of x - 1 and 1 - x one.
+    """
+    bases = [(e.kind == NUMBER and whole(e.value) is not None, b.number, b)
+             for t in parts if t.kind == PRODUCT for b, e in t.items
+             if b.kind == SUM and not e.is_number(1)]
+    found: set[int] = set()
+    for _, number, base in sorted(bases, key=lambda item: item[:2]):
+        if a.table.turned(base).number not in found:
+            found.add(number)
+    return found
+
+
 def length(a: Algebra, term: Term) -> float:
     """Return the number of characters of a term's text but for blanks."""
-    (text,) = Gradcli(a, paper=True).texts([term], {})
-    return len(text) - text.count(" ") + BRACKETS * text.count("(")
+    return _size(a, term, _text(a, term))
+
+
+def _text(a: Algebra, term: Term) -> str:
+    """Return a term as text. Raises E0803 for more than LONGEST characters."""
+    (text,) = Gradcli(a, paper=True).texts([term], {}, longest=LONGEST)
+    return text
+
+
+def _size(a: Algebra, term: Term, text: str) -> float:
+    return len(text) - text.count(" ") + (BRACKETS * text.count("(") if all(
+        t.kind != CALL and not _is_divided(t) for t in a.table.of([term])) else 0)
 
 
 def _is_nested(term: Term) -> bool:
     """Return whether a term is a quotient with a sum in which something is divided."""
     return _is_divided(term) and any(
-        e.kind == NUMBER and b.kind == SUM and any(
+        e.kind == NUMBER and whole(e.value) is not None and b.kind == SUM and any(
             _is_divided(t) or _is_fraction(c) for t, c in b.items) for b, e in term.items)
 
 
@@ -220,7 +267,9 @@ def _of_groups(a: Algebra, term: Term, canonical: Canonical) -> Iterator[Term]:
         inner = [b for b, e in term.items if b.kind == SUM and e.is_number(1)]
         if len(inner) != 1:
             return
-        outer, term = a.times(term, a.power(inner[0], a.number(MINUS))), inner[0]
+        outer = a.times(a.number(term.value), a.product_of([
+            item for item in term.items if item[0] is not inner[0]]))
+        term = inner[0]
     parts = [part for part in canonical.parts(term) if part[0]]
     shared = {n: e for n, e in polynomials.common([
         tuple(powers.items()) for _, powers in parts]) if len({
@@ -250,8 +299,8 @@ def _ways(a: Algebra, factors: Factors, canonical: Canonical) -> Iterator[Factor
     one, roots of quotients above the line.
     """
     yield factors
-    for change in (_with_numbers_raised, _with_partners, _of_double_angle, _hyperbolic,
-                   _one_denominator, _roots_above):
+    for change in (_with_numbers_raised, _exponentials_above, _with_partners, _of_double_angle,
+                   _hyperbolic, _one_denominator, _roots_above):
         changed = change(a, factors, canonical)
         if changed is not None and changed != factors:
             yield changed
@@ -315,6 +364,19 @@ def _roots_above(a: Algebra, factors: Factors, canonical: Canonical) -> Factors 
                 changed[base] = changed.get(base, ZERO) + n * exponent
             return coefficient * c**n, {b: x for b, x in changed.items() if x}
     return None
+
+
+def _exponentials_above(a: Algebra, factors: Factors, canonical: Canonical) -> Factors | None:
+    """Write 1/exp(u) as exp(-u)."""
+    coefficient, powers = factors
+    changed = {}
+    for number, e in powers.items():
+        term = a.table.all[number]
+        if term.is_call("exp") and e < 0:
+            turned = a.times(a.number(e), term.args[0])
+            number, e = a.table.call(TABLE["exp"], [turned], None, ()).number, ONE
+        changed[number] = e
+    return coefficient, changed
 
 
 def _with_numbers_raised(a: Algebra, factors: Factors, canonical: Canonical) -> Factors | None:

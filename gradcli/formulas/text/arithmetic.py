@@ -226,13 +226,18 @@ class Arithmetic(Atoms):
         negative = (term.value < 0) != (sum([n for b, n in sums if b in turned]) % 2 == 1)
         if negative:
             for base, n in sums:
-                if (abs(n) == 1 if self.paper else n % 2) and base not in turned and (
+                takes = self._is_difference(base, n) if self.paper else n % 2 == 1
+                if takes and base not in turned and (
                         base.value < 0 or any(c < 0 for _, c in base.items)):
                     return [*turned, base], False
             for base in turned:
                 if dict(sums)[base] in (1, -1):
                     return [b for b in turned if b is not base], False
         return turned, negative
+
+    @staticmethod
+    def _is_difference(base: Term, n: int) -> bool:
+        return abs(n) == 1 and len(base.items) + (base.value != 0) == 2
 
     def _begins_negative(self, term: Term) -> bool:
         """Return whether a sum is written with a negative summand first."""

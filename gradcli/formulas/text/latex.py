@@ -35,7 +35,7 @@ class Latex(Language):
         """Return the lengths of the texts in gradcli's language: what is typeset is as wide as
         that, and not as its commands are.
         """
-        return Gradcli(self.algebra).lengths(terms, names)
+        return Gradcli(self.algebra, self.paper).lengths(terms, names)
 
     def accepts(self, name: str) -> bool:
         """Return whether a name is in ASCII: other letters have commands, or none."""

@@ -55,7 +55,7 @@ class Written:
         writer.rename([*found.names, *found.primal], self.terms)
         taken = {*names.bound, *names.reads, *found.names, *names.functions,
                  *writer.names.values()}
-        if named and writer.paper and _fits(writer, self.terms):
+        if named and writer.paper and _fits(Gradcli(a, paper=True), self.terms):
             named = False
         made = shared(a.table, self.terms, taken, writer.lengths) if named else Shared(
             self.terms, [])
@@ -69,6 +69,22 @@ class Written:
         """Return the number of characters, names included."""
         return sum([len(t) for t in (*self.texts, *self.defined)]) + sum(
             [len(n) + 3 for n, _ in self.definitions])
+
+
+def _on_paper(found: Derivation, terms: Sequence[Term], writer: Language, named: bool) -> Written:
+    """Return terms in the form of textbooks; as they are where that needs names, and more text."""
+    from gradcli.formulas.textbook import textbook
+
+    a = found.algebra
+    before = dict(a.conditions)
+    made = Written(found, [textbook(a, t, list(found.primal.values())) for t in terms], writer,
+                   named)
+    if made.definitions:
+        plain = Written(found, terms, writer, named)
+        if plain.length() <= made.length():
+            a.conditions = before
+            return plain
+    return made
 
 
 LINE = 72
@@ -101,16 +117,16 @@ def derived(question: Question, *, what: str = "gradient", order: int = 1,
 
 
 def typeset(question: Question, *, what: str, order: int, language: str, simplify: bool,
-            named: bool) -> Answer:
+            named: bool, paper: bool = True) -> Answer:
     """Return what `derived` does, with the same equations in LaTeX as `tex`; without these where
     LaTeX has not what they need, or shares other parts.
     """
     from gradcli.formulas.text.latex import Latex
 
     found = Derivation(question, what, order)
-    answer = answered(found, language, simplify, named, paper=True)
+    answer = answered(found, language, simplify, named, paper)
     try:
-        other = answered(found, "latex", simplify, named, paper=True)
+        other = answered(found, "latex", simplify, named, paper)
     except GradcliError:
         return answer
     if [d["name"] for d in answer["definitions"]] == [d["name"] for d in other["definitions"]]:
@@ -147,19 +163,18 @@ def _answered(found: Derivation, language: str, simplify: bool, named: bool, pap
               ) -> Answer:
     a = found.algebra
     terms = factored(a, [p.term for p in found.parts if p.term is not None])
-    if paper:
-        from gradcli.formulas.textbook import textbook
-
-        terms = [textbook(a, t, list(found.primal.values())) for t in terms]
     writer = language_of(language)(a, paper)
     primal = list(found.primal.values())
     refused: list[str] = []
-    written = Written(found, terms, writer, named)
+    if not paper:
+        written = Written(found, terms, writer, named)
+    else:
+        written = _on_paper(found, terms, writer, named)
     if simplify:
         from gradcli.questions.derive.simplify import simplified
 
-        shorter, refused = simplified(a, written.terms, found.names)
-        other = Written(found, shorter, writer, named)
+        terms, refused = simplified(a, written.terms, found.names)
+        other = Written(found, terms, writer, named)
         if other.length() < written.length():
             written = other
     left = iter(written.texts)
