@@ -126,7 +126,7 @@ def _gives_none(entry: Entry, k: int) -> bool:
 
 def cutting_causes(scene: Scene, gap: Gap, between: list[Arc]) -> list[Reason]:
     """Return the causes that cut the paths from source to target, the smallest cut first."""
-    aside = {id(s.entry) for s in between if _aside(s.entry, gap)}
+    aside = {id(s.entry) for s in between if _aside(s.entry, gap)} | _beside(between)
     if aside:
         # Such a path counts only where there is no other.
         plain = Scene([e for e in scene.entries if id(e) not in aside])
@@ -214,6 +214,20 @@ def _aside(entry: Entry, gap: Gap) -> bool:
     phases = gap.window.phases if gap.window is not None else ()
     return op.code == "path-custom-internal" or (
         op.how.startswith("assign") and bool(phases) and entry[OUT] < phases[0][0])
+
+
+def _beside(between: list[Arc]) -> set[int]:
+    """Return the `id()` of entries that stop a derivative inside an operation made of several that
+    hands it on beside them, as the comparison in a Huber loss.
+    """
+    places: dict[Any, set[str]] = {}
+    for step in between:
+        if not any(code in PATHS and code not in OF_TAPE for code, _ in step.blocks):
+            places.setdefault(place_of(step.entry), set()).add(step.entry[OP].name)
+    return {id(step.entry) for step in between if not isinstance(step.entry[OP], Hop)
+            and place_of(step.entry) is not None
+            and step.entry[OP].name not in places.get(place_of(step.entry), step.entry[OP].name)
+            and any(code not in OF_TAPE for code, _ in step.blocks)}
 
 
 def _add_line(scene: Scene, gap: Gap, reason: Reason, step: Arc, place: Any) -> None:

@@ -109,10 +109,11 @@ class ValueFlow:
     filled: names of containers that got it as an item.
     calls: functions that return it.
     given: (function, number or name of the parameter).
+    attributes: those that the program binds.
     files: those searched, with their scopes.
     """
 
-    __slots__ = ("calls", "files", "filled", "given", "held", "node", "texts")
+    __slots__ = ("attributes", "calls", "files", "filled", "given", "held", "node", "texts")
 
     def __init__(self, texts: PythonFiles, place: Any) -> None:
         self.texts = texts
@@ -121,6 +122,7 @@ class ValueFlow:
         self.filled: set[str] = set()
         self.calls: set[str] = set()
         self.given: set[tuple[str, int | str]] = set()
+        self.attributes: set[str] = set()
         self.files: dict[PythonFile, dict[Any, Scope]] = {}
         self._look_through(texts.of(place))
         if isinstance(self.node, ast.Subscript) and isinstance(self.node.ctx, ast.Store):
@@ -166,6 +168,8 @@ class ValueFlow:
             return
         assert text.tree is not None
         self.files[text] = scopes(text.tree)
+        self.attributes |= {part.attr for part in ast.walk(text.tree)
+                            if isinstance(part, ast.Attribute) and isinstance(part.ctx, ast.Store)}
         self._spread()
 
     def _spread(self) -> None:
@@ -323,6 +327,8 @@ class ValueFlow:
         name = getattr(function, "id", "") or getattr(function, "attr", "")
         if any(name in other.names for file in self.files.values() for other in file.values()):
             return name
+        if isinstance(function, ast.Attribute) and name not in self.attributes:
+            return name     # a method, not an object in an attribute
         while isinstance(function, (ast.Attribute, ast.Subscript)):
             function = function.value
         root = getattr(function, "id", "")
