@@ -150,10 +150,12 @@ class Reason:
     fixes: proposals, the smallest first; once they were tried, `fix` and `edits` are those of the
         chosen one, and `fix_works` tells whether all chosen fixes together bring the gradient back.
     about, abouts: the objects in which the cause was found, for the functions that look for a fix.
+    beside: "cut" where another path is cut by a cause before it, and to mend one of them gives a
+        gradient; "path" where it is enough to mend those.
     """
 
-    __slots__ = ("about", "abouts", "code", "edits", "fix", "fix_works", "fixes", "message",
-                 "related", "span")
+    __slots__ = ("about", "abouts", "beside", "code", "edits", "fix", "fix_works", "fixes",
+                 "message", "related", "span")
 
     def __init__(self, code: str, message: str, span: Any, *fixes: Fix | str | None,
                  related: Sequence[tuple[Any, str]] = (), about: Any = None,
@@ -167,6 +169,7 @@ class Reason:
         self.edits: list[Edit] = []
         self.about = about
         self.abouts = list(abouts)
+        self.beside = ""
         if self.fixes:
             self.choose(self.fixes[0])
         self.fix_works: bool | None = None

@@ -16,11 +16,12 @@ from gradcli.explain.missing.cut_paths import (
     PATHS,
     blocked_steps,
     cutting_causes,
+    is_aside,
     path_causes,
     smooth,
 )
 from gradcli.explain.missing.cuts import minimum_cut
-from gradcli.explain.missing.scene import Hop, place_of
+from gradcli.explain.missing.scene import Hop, Scene, place_of
 from gradcli.explain.missing.sources import (
     SOURCES,
     behind,
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 
     from gradcli.explain.missing.cuts import Arc
     from gradcli.explain.missing.outline import FixContext
-    from gradcli.explain.missing.scene import Gap, Naming, Scene, Window
+    from gradcli.explain.missing.scene import Gap, Naming, Window
 
 # Another value is meant, so it matters little whether this one is watched.
 ANOTHER = (
@@ -134,8 +135,8 @@ def _rebound(scene: Scene, gap: Gap) -> list[Reason]:
               and n.id not in gap.targets and scene.scope(n.span) == scene.scope(own[-1].span)
               # Each call of a function has parameters of its own.
               and not (n.kind == own[-1].kind == "parameter")]
-    elsewhere = scene.above(gap.targets, without="path-custom-internal", past=gap.own
-                            ) if others else above
+    elsewhere = Scene([e for e in scene.entries if not is_aside(e, gap)]).above(
+        gap.targets, without="path-custom-internal", past=gap.own) if others else above
     for other in reversed(others):
         if other.id in elsewhere and scene.above([other.id]).isdisjoint(gap.own):
             # The target uses a value that was not computed from the source.

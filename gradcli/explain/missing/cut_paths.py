@@ -126,7 +126,8 @@ def _gives_none(entry: Entry, k: int) -> bool:
 
 def cutting_causes(scene: Scene, gap: Gap, between: list[Arc]) -> list[Reason]:
     """Return the causes that cut the paths from source to target, the smallest cut first."""
-    aside = {id(s.entry) for s in between if _aside(s.entry, gap)} | _beside(between)
+    aside = {id(s.entry) for s in between if is_aside(s.entry, gap)}
+    aside |= _beside(between) | _stale(between, gap)
     if aside:
         # Such a path counts only where there is no other.
         plain = Scene([e for e in scene.entries if id(e) not in aside])
@@ -151,6 +152,7 @@ def cutting_causes(scene: Scene, gap: Gap, between: list[Arc]) -> list[Reason]:
                 about="index")
             if any(r.code == code and r.span == reason.span for r in found):
                 continue
+            reason.beside = step.beside
             found.append(reason)
             if code in OF_TAPE:
                 merged[code] = reason
@@ -204,7 +206,7 @@ def _sizes(entry: Entry) -> bool:
     return entry[OP].name == "left_engine" and bool(entry[ATTRIBUTES]["size"])
 
 
-def _aside(entry: Entry, gap: Gap) -> bool:
+def is_aside(entry: Entry, gap: Gap) -> bool:
     """Return whether an entry leads through the inside of a custom function, or into a state that a
     variable had before the tape began, as after a training step.
     """
@@ -228,6 +230,18 @@ def _beside(between: list[Arc]) -> set[int]:
             and place_of(step.entry) is not None
             and step.entry[OP].name not in places.get(place_of(step.entry), step.entry[OP].name)
             and any(code not in OF_TAPE for code, _ in step.blocks)}
+
+
+def _stale(between: list[Arc], gap: Gap) -> set[int]:
+    """Return the `id()` of hops that a value took before the tape began, where a value of the block
+    took the same one: an earlier call of a function that left the engine in this one, too.
+    """
+    phases = gap.window.phases if gap.window is not None else ()
+    begins = phases[0][0] if phases else 0
+    hops = [s for s in between if getattr(s.entry[OP], "code", "") == "path-left-engine"]
+    fresh = {(s.end, place_of(s.entry)) for s in hops if s.start >= begins}
+    return {id(s.entry) for s in hops
+            if s.start < begins and (s.end, place_of(s.entry)) in fresh}
 
 
 def _add_line(scene: Scene, gap: Gap, reason: Reason, step: Arc, place: Any) -> None:

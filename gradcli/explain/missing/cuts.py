@@ -29,14 +29,18 @@ MAX_CUTS = 20
 
 
 class Arc:
-    """One step of a path: argument k of an entry. blocks: (code, location) of each cause."""
+    """One step of a path: argument k of an entry. blocks: (code, location) of each cause; beside:
+    "cut" where it is in one cut with a step before it, "path" where it cuts a path that counts no
+    more when those are mended.
+    """
 
-    __slots__ = ("blocks", "entry", "k")
+    __slots__ = ("beside", "blocks", "entry", "k")
 
     def __init__(self, entry: Entry, k: int, blocks: list[tuple[str, Any]]) -> None:
         self.entry = entry
         self.k = k
         self.blocks = blocks
+        self.beside = ""
 
     @property
     def start(self) -> int:
@@ -177,12 +181,15 @@ def to_blame(found: Sequence[Arc], gap: Gap, one_mend: Container[str] = ()
             # An operation made of others lets pass what one of them stops.
             front = [step for step in rest if out and step.blocks
                      and len(names[place_of(step.entry)]) == 1]
+            for step in front:
+                step.beside = "path"
         if not front:
             break
         mended: set[Any] = set()
         for step in reversed(front):
             mends = {_mend(step, code, one_mend) for code, _ in step.blocks}
             if not mends <= mended:
+                step.beside = step.beside or ("cut" if mended else "")
                 out.append(step)
             mended |= mends
         rest = [Arc(step.entry, step.k, [

@@ -52,10 +52,11 @@ class Reason:
     fix: advice, or None.
     answer: what the gradient is: "None", "0", "NaN", "infinite", "rounding" (nothing else), or
         "finite" where only the target's value is no number. missing: it is None.
+    beside: as in `gradcli.explain.catalogue.Reason`.
     """
 
-    __slots__ = ("answer", "code", "column", "end_column", "end_line", "file", "fix", "line",
-                 "message", "related", "source", "target", "text")
+    __slots__ = ("answer", "beside", "code", "column", "end_column", "end_line", "file", "fix",
+                 "line", "message", "related", "source", "target", "text")
 
     def __init__(self, found: reasons.Reason, target: str, source: str, fix: str | None,
                  texts: PythonFiles, answer: str) -> None:
@@ -65,6 +66,7 @@ class Reason:
         self.source = source
         self.fix = fix
         self.answer = answer
+        self.beside = found.beside
         at: Any = texts.located(found.span)
         place = at if at is not None else (None,) * 5
         self.file: str | None = place[0]

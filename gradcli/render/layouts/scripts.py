@@ -50,10 +50,11 @@ def _blocks(answer: dict[str, Any], indent: str = "") -> Iterator[Block]:
             yield from _place(place, place is finding)
         if finding["fix"]:
             yield Remark(finding["fix"], head="  = try:" if indent else "try:")
-        for other in finding["behind"]:
-            where = f" ({other['file']}:{other['line']})" if other["line"] else ""
-            yield Remark(f"{other['message']}{where}",
-                         head="  behind it:" if indent else "behind it:")
+        for which in ("behind", "beside"):
+            for other in finding[which]:
+                where = f" ({other['file']}:{other['line']})" if other["line"] else ""
+                yield Remark(f"{other['message']}{where}",
+                             head=f"  {which} it:" if indent else f"{which} it:")
     yield from in_framework(answer)
 
 

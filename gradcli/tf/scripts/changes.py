@@ -314,15 +314,20 @@ AT_QUESTION = (watched, computed_once)
 def changes(scripts: Scripts, reasons: Sequence[Any], asked: Any) -> list[Change]:
     """Return the changes for the causes of one finding: for all at once, then for the first alone.
 
-    asked: (file, line) of the question.
+    What a cut has beside the first cause is mended with it, but a stop_gradient there, which may
+    be meant, comes last. asked: (file, line) of the question.
     """
-    first, *others = [_of(scripts, reason, asked) for reason in reasons] or [[]]
+    told = [r for r in reasons if r.beside != "path"]
+    first, *others = [_of(scripts, reason, asked) for reason in told] or [[]]
     if not first:
         return []
-    whole = first[0]
-    for found in others:
-        whole = whole + found[0] if found and found[0].path == whole.path else whole
-    return [whole, *first] if whole is not first[0] else first
+    whole = last = first[0]
+    for reason, found in zip(told[1:], others, strict=True):
+        if found and found[0].path == whole.path:
+            last = last + found[0]
+            if not (reason.beside and reason.code == "path-stop-gradient"):
+                whole = whole + found[0]
+    return list(dict.fromkeys((whole, *first, last)))
 
 
 def _of(scripts: Scripts, reason: Any, asked: Any) -> list[Change]:

@@ -338,13 +338,15 @@ def _plain_finding(group: Finding, scripts: Scripts) -> dict[str, Any]:
         "times": max(g.answers[group.answer] for g in group.gradients),
         "asked": max(g.asked for g in group.gradients),
         "target": None, "code": None, "message": None, "file": None, "line": None, "column": None,
-        "text": None, "fix": None, "related": [], "behind": []}
+        "text": None, "fix": None, "related": [], "behind": [], "beside": []}
     if group.reasons:
         reason = group.reasons[0]
         found.update(_plain(reason, group.at, scripts), target=reason.target, related=[
             {"file": file, "line": line, "column": column, "message": text}
             for file, line, column, text in reason.related])
-        found["behind"] = [_plain(other, group.at, scripts) for other in group.reasons[1:]]
+        found["behind"], found["beside"] = [
+            [_plain(other, group.at, scripts) for other in group.reasons[1:]
+             if other.beside == which] for which in ("", "cut")]
     return found
 
 
