@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 from sys import _getframe
 
+from gradcli.base.errors import GradcliError
 from gradcli.engine.record import tensor as engine
 from gradcli.engine.tapes import custom
 from gradcli.python import tapes
@@ -27,7 +28,17 @@ listener: Any = None
 """Who hears the answers to all questions, called as (tape, target, sources, answer, frame)."""
 
 
-def _heard(tape: Any, target: Any, sources: Any, found: Any) -> Any:
+def _heard(question: Callable[..., Any], tape: Any, target: Any, sources: Any, *options: Any
+           ) -> Any:
+    """Put a question of the engine's to a tape, and let the listener hear the answer, or the error
+    that there was in its place.
+    """
+    try:
+        found = answer(question(tape, target, sources, *options))
+    except GradcliError as problem:
+        if listener is not None:
+            listener(tape, target, sources, problem, _getframe(2))
+        raise
     if listener is not None:
         listener(tape, target, sources, found, _getframe(2))
     return found
@@ -50,24 +61,22 @@ class GradientTape(tapes.GradientTape):
     def gradient(self, target: Any, sources: Any, output_gradients: Any = None,
                  unconnected_gradients: Any = UnconnectedGradients.NONE) -> Any:
         """Return the gradient of the sum of all elements of all targets, nested as `sources`."""
-        return _heard(self, target, sources, answer(super().gradient(
-            target, sources, output_gradients, _word(unconnected_gradients))))
+        return _heard(tapes.GradientTape.gradient, self, target, sources, output_gradients,
+                      _word(unconnected_gradients))
 
     def jacobian(self, target: Any, sources: Any,
                  unconnected_gradients: Any = UnconnectedGradients.NONE,
                  parallel_iterations: Any = None, experimental_use_pfor: bool = True) -> Any:
         """Return for each source the Jacobian, target shape + source shape."""
-        return _heard(self, target, sources, answer(super().jacobian(
-            target, sources, _word(unconnected_gradients), parallel_iterations,
-            experimental_use_pfor)))
+        return _heard(tapes.GradientTape.jacobian, self, target, sources,
+                      _word(unconnected_gradients), parallel_iterations, experimental_use_pfor)
 
     def batch_jacobian(self, target: Any, source: Any,
                        unconnected_gradients: Any = UnconnectedGradients.NONE,
                        parallel_iterations: Any = None, experimental_use_pfor: bool = True) -> Any:
         """Return the Jacobians of row i of the target in row i of the source, for all i."""
-        return _heard(self, target, source, answer(super().batch_jacobian(
-            target, source, _word(unconnected_gradients), parallel_iterations,
-            experimental_use_pfor)))
+        return _heard(tapes.GradientTape.batch_jacobian, self, target, source,
+                      _word(unconnected_gradients), parallel_iterations, experimental_use_pfor)
 
 
 class ForwardAccumulator(tapes.ForwardAccumulator):

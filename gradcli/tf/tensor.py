@@ -226,11 +226,25 @@ def as_tensor(value: Any) -> Any:
 
 
 def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Const") -> Any:
-    """Return a tensor; Python's numbers are float32 and int32, arrays keep their type."""
-    if isinstance(value, engine.Tensor):
-        return convert_to_tensor(value, dtype)
+    """Return a tensor; Python's numbers are float32 and int32, arrays keep their type.
+
+    A tensor stays as it is, on its tapes; a variable, and a tensor in another shape, become
+    numbers. Raises E0302 for tensors of another type, and in lists.
+    """
     kind = None if dtype is None else as_dtype(dtype).name
+    if isinstance(value, engine.Tensor):
+        if not isinstance(value, variables.Variable):
+            if kind not in (None, value.dtype):
+                raise error("E0302", f"expected a tensor of {kind}, got one of {value.dtype.name}",
+                            help=f"tf.cast(x, tf.{kind})")
+            if shape is None or TensorShape(plain_shape(shape)) == value.shape:
+                return as_tensor(value)
+        value = _off_tape(value)
     if not hasattr(value, "dtype"):
+        if isinstance(value, (list, tuple)) and any(
+                isinstance(v, engine.Tensor) for v in engine.flatten(value)):
+            raise error("E0302", "tf.constant takes no list of tensors",
+                        help="tf.stack([...]) joins them, with their gradients")
         given = _array(value)
         kind = _literal(given) if kind is None else kind
         _check_literal(value, given, kind)
@@ -242,7 +256,7 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Cons
         return made
     lengths = plain_shape(shape)
     if int(np.prod(lengths, dtype=int)) == made.size:
-        return made.reshape(shape=lengths)
+        return NAMES["reshape"](made, shape=lengths)
     if made.size != 1:
         raise TypeError(f"Eager execution of tf.constant with unsupported shape. Tensor {value} has"
                         f" {made.size} elements, but got `shape` {TensorShape(lengths)}.")

@@ -279,7 +279,7 @@ def test_the_catalogue_has_all_codes_that_the_package_says() -> None:
                 said |= set(re.findall(r'\b(?:Note|Reason)\(\s*"([a-z-]+)"', text))
     assert said - known == set()
     # Errors have a code of their own; the others are all said somewhere.
-    assert {*ROWS, *catalogue.NAN, *catalogue.ZERO} - said == set(ERRORS)
+    assert {*ROWS, *catalogue.NAN, *catalogue.ZERO} - said <= set(ERRORS)
 
 
 # --- the catalogue ----------------------------------------------------------------------------

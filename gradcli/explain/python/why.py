@@ -14,7 +14,7 @@ from gradcli.engine.record.tensor import Tensor, flatten
 from gradcli.engine.record.variable import Variable
 from gradcli.engine.sweeps import constant, derivatives
 from gradcli.explain import catalogue as reasons
-from gradcli.explain.missing.causes import advice, causes
+from gradcli.explain.missing.causes import CAUSES, advice, causes
 from gradcli.explain.missing.scene import Gap, Naming, Window, place_of
 from gradcli.explain.python import advice as changes
 from gradcli.explain.python import numbers
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from types import FrameType
     from typing import Any
 
+    from gradcli.base.errors import GradcliError
     from gradcli.engine.record.provenance import PythonEvents
     from gradcli.engine.record.record import Entry, Record
     from gradcli.engine.tapes.accumulator import ForwardAccumulator
@@ -169,6 +170,35 @@ def why_forward(accumulator: ForwardAccumulator, target: Tensor, frame: FrameTyp
             if kind == "ask" and target.id in ids:
                 seen.again = at
     return _explain(trace, seen, target, [target], primals[0], own, None)
+
+
+# The causes that are errors, by their codes.
+REFUSED = {row.error: row.code for row in CAUSES.values() if row.error}
+
+
+def why_refused(problem: GradcliError, tape: GradientTape, target: Any, source: Tensor,
+                frame: FrameType | None, place: Any) -> list[Reason]:
+    """Return the cause of an error in place of a gradient; empty for errors of other kinds.
+
+    frame, place: of the caller who asks.
+    """
+    code = REFUSED.get(problem.code)
+    if code is None:
+        return []
+    trace = PythonTrace(_trace_of(tape._record), frame, place)
+    name = trace.name_of(tape, "the tape")
+    told = problem.diagnostics[0]
+    said, span, fix = told.message, place, told.help
+    related: list[tuple[Any, str]] = []
+    if problem.code == "E0501":
+        said = f"`{name}` answers once, and it was asked before"
+        span = next((at for kind, _, at, _ in tape.events if kind == "open"), place)
+        related = [(tape.first_use, "it answered here")]
+        fix = "GradientTape(persistent=True)"
+    targets = [t for t in flatten(target) if isinstance(t, Tensor)]
+    return [Reason(reasons.Reason(code, said, span, related=related),
+                   _name_of_target(trace, target, targets),
+                   trace.name_of(source, "the source", 1), fix, trace.texts, "refused")]
 
 
 def _run_rules(window: Segment, targets: Sequence[Tensor], source: Tensor, own: set[int]) -> None:

@@ -65,7 +65,8 @@ def _none(answer: dict[str, Any]) -> str:
             "ended before it asked a tape for a gradient" if answer["ended"] else
             "asks no tape for a gradient")
     return "no gradient is None, NaN, infinite or 0 each time: " + (
-        "the one that was asked for" if asked == 1 else f"all {asked} that were asked for")
+        "the one that was asked for" if asked == 1 else f"all {asked} that were asked for") + (
+        " before it ended" if answer["ended"] else "")
 
 
 def _head(finding: dict[str, Any], file: str) -> str:

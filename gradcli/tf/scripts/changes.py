@@ -98,8 +98,8 @@ class _InTensorFlow(ast.NodeTransformer):
             return ast.Call(function.value, node.args[:1], [])
         if isinstance(function, ast.Name) and function.id == "float" and len(node.args) == 1:
             return node.args[0]
-        if _is_tensor_maker(self.script, node) and isinstance(node.args[0], ast.Call) and (
-                not node.keywords and len(node.args) == 1):
+        if _is_tensor_maker(self.script, node) and not node.keywords and len(node.args) == 1 and (
+                not isinstance(node.args[0], (ast.Constant, ast.List, ast.Tuple))):
             return node.args[0]
         name = getattr(function, "attr", "")
         if not _of_numpy(self.script, node) or name not in (*NUMPY, *SAME):
@@ -243,6 +243,19 @@ def into_block(script: Script, reason: Any, node: Any, asked: Any) -> Iterator[C
         yield Change(words, (start, end, inside))
 
 
+def persistent(script: Script, reason: Any, node: Any, asked: Any) -> Iterator[Change]:
+    """Yield a tape that answers more than once."""
+    for call in ast.walk(node):
+        if isinstance(call, ast.Call) and ast.unparse(call.func).endswith("GradientTape"):
+            given = [k for k in call.keywords if k.arg == "persistent"]
+            end = script.span(call)[1] - 1
+            words = f"write `{ast.unparse(call.func)}(persistent=True)`"
+            yield Change(words, (*script.span(given[0].value), "True") if given else (
+                end, end, ", persistent=True" if call.args or call.keywords else
+                "persistent=True"))
+            return
+
+
 def without_line(script: Script, reason: Any, node: Any, asked: Any) -> Iterator[Change]:
     """Yield the script without a line."""
     statement = script.statement_of(node)
@@ -305,7 +318,8 @@ CHANGES: dict[str, Find] = {
     "source-constant-unwatched": watched, "source-not-watched-on-this-tape": watched,
     "source-auto-watch-off": watched, "source-nontrainable": trainable,
     "source-watched-late": watched, "source-dtype": made_float, "source-rebound": assigned,
-    "source-computed-twice": computed_once, "path-nondifferentiable": smooth,
+    "source-computed-twice": computed_once, "tape-consumed": persistent,
+    "target-consumed": persistent, "path-nondifferentiable": smooth,
     "zero-dead": switched_on, "source-unrelated": used_instead}
 # What they change stands where the tape is asked.
 AT_QUESTION = (watched, computed_once)

@@ -17,12 +17,12 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from warnings import catch_warnings, filterwarnings, warn
 
-from gradcli.base.errors import read
+from gradcli.base.errors import GradcliError, read
 from gradcli.base.lazy import np
 from gradcli.engine.record.provenance import caller, inside, position
 from gradcli.engine.record.record import begin_anew
 from gradcli.engine.record.tensor import Tensor, flatten
-from gradcli.explain.python.why import why
+from gradcli.explain.python.why import REFUSED, why, why_refused
 from gradcli.tf import tape as tapes
 from gradcli.tf.scripts.changes import fix
 from gradcli.tf.scripts.texts import Scripts
@@ -96,6 +96,7 @@ def run(path: str, arguments: Sequence[str], real: bool = False, text: str | Non
         if os.getpid() != process:
             _end_of_child(made)
         tapes.listener = None
+        made.heard.end(made.problem)
         threading.excepthook = hook
         sys.argv, sys.path[:], sys.modules["__main__"] = before
         if not real:
@@ -194,7 +195,7 @@ class Gradient:
     """A gradient that a script asks for, at one place with respect to one source.
 
     number: of the question that first asked for it, and of the source there.
-    asked: how often; answers: how often it was None, NaN, infinite or 0.
+    asked: how often; answers: how often it was None, NaN, infinite or 0, or refused by an error.
     """
 
     __slots__ = ("answers", "asked", "at", "number", "reasons", "total")
@@ -208,11 +209,11 @@ class Gradient:
         self.reasons: dict[str, list[Any]] = {}
 
     def wrong(self) -> str:
-        """Return what is wrong with it: "None", "NaN", "infinite", "0"; empty if nothing is.
+        """Return what is wrong: "None", "NaN", "infinite", "0", "refused"; empty if nothing is.
 
         A 0 counts that was there each time.
         """
-        for answer in ("None", "NaN", "infinite"):
+        for answer in ("refused", "None", "NaN", "infinite"):
             if self.answers.get(answer):
                 return answer
         always = self.answers.get("0") == self.asked and self.reasons.get("0")
@@ -220,27 +221,41 @@ class Gradient:
 
 
 class Heard:
-    """All gradients that a script has asked for, in so many questions."""
+    """All gradients that a script has asked for, in so many questions.
 
-    __slots__ = ("explained", "gradients", "questions")
+    refused: the last error in place of an answer, with the gradients that were asked for.
+    """
+
+    __slots__ = ("explained", "gradients", "questions", "refused")
 
     def __init__(self) -> None:
         self.gradients: dict[tuple[Any, ...], Gradient] = {}
         self.explained = 0
         self.questions = 0
+        self.refused: tuple[Any, list[Gradient]] = (None, [])
 
     def __call__(self, tape: Any, target: Any, sources: Any, found: Any, frame: FrameType) -> None:
         """Note the answers to one question, and explain the first of each kind of wrong one."""
         outside, place = caller(frame)
-        answers = flatten(found)
+        asked = flatten(sources)
+        problem = found if isinstance(found, GradcliError) else None
+        if problem is not None and problem.code not in REFUSED:
+            return
+        answers = flatten(found) if problem is None else [found] * len(asked)
         self.questions += 1
-        for k, (source, g) in enumerate(zip(flatten(sources), answers, strict=True)):
+        self.refused = problem, []
+        for k, (source, g) in enumerate(zip(asked, answers, strict=True)):
             key = place, getattr(source, "serial", None) or f"source {k}"
             known = self.gradients.get(key)
             if known is None:
                 known = self.gradients[key] = Gradient(
                     position(place), (self.questions, k), len(answers))
             known.asked += 1
+            if problem is not None:
+                self.refused[1].append(known)
+                known.reasons["refused"] = why_refused(
+                    problem, tape, target, source, outside, place)
+                continue
             answer = answer_of(g)
             if not answer:
                 continue
@@ -248,6 +263,13 @@ class Heard:
             if answer not in known.reasons and self.explained < MOST:
                 self.explained += 1
                 known.reasons[answer] = _why(tape, target, source, outside, place)
+
+
+    def end(self, problem: BaseException | None) -> None:
+        """Note what ended the script: an error that it caught is none of its faults."""
+        if problem is not None and self.refused[0] is problem:
+            for gradient in self.refused[1]:
+                gradient.answers["refused"] = 1
 
 
 def _why(tape: Any, target: Any, source: Any, frame: FrameType | None, place: Any) -> list[Any]:
