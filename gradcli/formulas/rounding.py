@@ -15,7 +15,8 @@ from __future__ import annotations
 from time import thread_time
 
 from gradcli.base.lazy import np
-from gradcli.ops.kinds import Op, edge_rule, on_arrays
+from gradcli.ops.binding import edge_rule
+from gradcli.ops.kinds import Op, on_arrays
 from gradcli.ops.table import elementwise
 from gradcli.ops.table.elementwise import (
     add,

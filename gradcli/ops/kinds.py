@@ -31,7 +31,7 @@ attributes are negative: they count from the right, where the core is.
 from __future__ import annotations
 
 from gradcli.base.errors import GradcliError, error
-from gradcli.base.lazy import np, quiet
+from gradcli.base.lazy import np, quiet, quietly
 from gradcli.ops.rows import LazyRows
 from gradcli.ops.values import (
     SCALAR_TYPES,
@@ -105,11 +105,12 @@ class Op:
     """
 
     __slots__ = (
-        "aliases", "arrays", "attributes", "batching", "by_parts", "complex_form", "doc", "domain",
-        "edges", "elementwise", "expand", "fast_rules", "floats", "guard", "holomorphic",
-        "integers", "internal", "jvp", "kind", "kink", "kinks", "latex", "name", "names",
-        "on_complex", "parameters", "partial", "prepare", "reference", "roles", "rules", "samples",
-        "smooth", "steep", "substitute", "traits", "undoes", "variadic", "whole",
+        "_kernel", "aliases", "array_rules", "arrays", "attributes", "batching", "by_parts",
+        "complex_form", "doc", "domain", "edges", "elementwise", "expand", "fast_rules", "floats",
+        "guard", "holomorphic", "integers", "internal", "jvp", "kind", "kink", "kinks", "latex",
+        "name", "names", "on_complex", "parameters", "partial", "prepare", "reference", "roles",
+        "rules", "samples", "smooth", "steep", "substitute", "traits", "undoes", "variadic",
+        "whole",
     )
 
     def __init__(
@@ -156,8 +157,10 @@ class Op:
         self.floats = floats
         self.integers = integers
         self.arrays = _by_name(arrays) if isinstance(arrays, str) else arrays
+        self._kernel = arrays   # a name until it is looked up
         self.rules = tuple(rules)
         self.fast_rules: tuple[Any, ...] | None = None
+        self.array_rules: tuple[Any, ...] | None = None
         self.jvp = jvp
         self.expand = expand
         self.internal = internal
@@ -197,10 +200,6 @@ class Op:
             NAMES[alias] = self
             if not internal:
                 PUBLIC[alias] = self
-            if _FLOAT_NAMES and self.floats is not None:
-                _FLOAT_NAMES[alias] = self.floats
-            if _ARRAY_NAMES:
-                _ARRAY_NAMES[alias] = on_arrays(self)
 
     def copy(self) -> Op:
         """Return a row of the same contents outside the table: it may be given other rules."""
@@ -275,12 +274,10 @@ class Op:
             else:
                 return self.on_scalars(values)
             if self.arrays is not None and alike(values):
-                with np.errstate(all="ignore"):
-                    return plain(self.arrays(*values))
+                return self.on_alike(values)
             self._check_broadcast(values)
             try:
-                with np.errstate(all="ignore"):
-                    return self._kept_whole(plain(on_arrays(self)(*values)), values)
+                return self._kept_whole(plain(quietly(on_arrays(self), *values)), values)
             except GradcliError:
                 raise
             except (ValueError, OverflowError):  # what NumPy refuses, such as int ** -1
@@ -298,14 +295,24 @@ class Op:
                 attributes = {**self.attributes, **attributes}
         assert self.arrays is not None
         try:
-            with np.errstate(all="ignore"):
-                return self._kept_whole(
-                    plain(self.arrays(cores, *values, **attributes)), values, attributes, cores)
+            found = plain(quietly(self.arrays, cores, *values, **attributes))
+            return self._kept_whole(found, values, attributes, cores)
         except GradcliError:
             raise
         except TypeError:
             self._refuse_types(values)
             raise
+
+    def kernel(self) -> Any:
+        """Return the function on arrays itself: NumPy's, where the row has its name."""
+        if type(self._kernel) is str:
+            self._kernel = getattr(np, self._kernel)
+        return self._kernel
+
+    def on_alike(self, values: Sequence[Any]) -> Any:
+        """Apply an elementwise operation to values that are `alike`, by its function on arrays."""
+        found = quietly(self.kernel(), *values)
+        return found if found.shape and type(found) is np.ndarray else plain(found)
 
     def _kept_whole(self, found: Any, values: Sequence[Any],
                     attributes: Mapping[str, Any] | None = None, cores: Sequence[int] = ()) -> Any:
@@ -319,11 +326,12 @@ class Op:
         floats = [np.asarray(v, float) if self.role(k) == "data" and is_integer(v) else v
                   for k, v in enumerate(values)]
         assert self.elementwise or self.arrays is not None
-        rough = (on_arrays(self)(*floats) if self.elementwise
-                 else self.arrays(cores, *floats, **attributes or {}))  # type: ignore[misc]
+        rough = (quietly(on_arrays(self), *floats) if self.elementwise
+                 else quietly(self.kernel(), cores, *floats, **attributes or {}))
         limit = 2**(bits - 1)
+        apart = quietly(np.subtract, rough, found, dtype=float)
         if (type(found) is not int or -limit <= found < limit) and np.all(
-                np.abs(np.subtract(rough, found, dtype=float)) < limit / 2):
+                np.abs(apart) < limit / 2):
             return found
         if not self.elementwise:
             what = "this" if self.internal else f"`{self.name}` of these"
@@ -380,9 +388,8 @@ class Op:
         """
         if self.arrays is None:
             return float("nan")
-        with np.errstate(all="ignore"):
-            return plain(self.arrays(*[
-                np.float64(v) if type(v) in (float, int, bool) else v for v in values]))
+        return plain(quietly(self.arrays, *[
+            np.float64(v) if type(v) in (float, int, bool) else v for v in values]))
 
     def __repr__(self) -> str:
         return f"<operation {self.name}>"
@@ -397,26 +404,6 @@ def _by_element(op: Op, values: Sequence[Any]) -> Any:
     return np.asarray(scalar(*values)).astype(kind)
 
 
-def fast_rules(op: Op) -> tuple[Any, ...]:
-    """Return the partials of an elementwise row, bound to functions on Python floats.
-
-    A rule names operations (`cos`); on floats the same code runs with `math.cos` in their place,
-    which is four times faster than going through `Op.__call__`. Bound once per row, when used.
-    """
-    if op.fast_rules is None:
-        op.fast_rules = tuple(_bind(rule, _float_names()) for rule in op.rules)
-    return op.fast_rules
-
-
-def edge_rule(op: Op, k: int) -> Callable[..., Any]:
-    """Return partial k bound to NumPy's functions, for `numpy.float64` where floats raise."""
-    if not _ARRAY_NAMES:
-        _ARRAY_NAMES.update((name, on_arrays(row)) for name, row in NAMES.loaded())
-    bound = _bind(op.rules[k], _ARRAY_NAMES)
-    assert callable(bound)
-    return bound
-
-
 def on_arrays(op: Op) -> Callable[..., Any]:
     """Return the function of an elementwise operation on arrays."""
     return op.arrays or (lambda *values: _by_element(op, values))
@@ -429,26 +416,6 @@ def checked(op: Op, attributes: Mapping[str, Any] | None = None, cores: Sequence
         return np.asarray(op.compute(values, attributes or {}, cores))
 
     return function
-
-
-def _bind(rule: Rule, names: dict[str, Any]) -> Rule:
-    if rule is None or isinstance(rule, float):
-        return rule
-    # The constructor of any function is the type of all functions: no import of `types`.
-    function: Any = type(_bind)
-    bound: Rule = function(rule.__code__, names)
-    return bound
-
-
-_FLOAT_NAMES: dict[str, Any] = {}
-_ARRAY_NAMES: dict[str, Any] = {}
-
-
-def _float_names() -> dict[str, Any]:
-    if not _FLOAT_NAMES:
-        _FLOAT_NAMES.update(
-            (name, op.floats) for name, op in NAMES.loaded() if op.floats is not None)
-    return _FLOAT_NAMES
 
 
 def _by_name(name: str) -> Callable[..., Any]:

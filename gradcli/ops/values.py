@@ -124,6 +124,20 @@ def alike(values: Sequence[Any]) -> bool:
     return first is not None and not (numbers and first.dtype.char == "f")
 
 
+def uniform(first: Any, *others: Any) -> bool:
+    """Return whether values are arrays of one floating point type, and one shape of one axis or
+    more.
+    """
+    kind = type(first)
+    if kind.__name__ != "ndarray" or not first.shape or first.dtype.char not in "df":
+        return False
+    dtype, shape = first.dtype, first.shape
+    for v in others:
+        if type(v) is not kind or v.dtype is not dtype or v.shape != shape:
+            return False
+    return True
+
+
 def is_array(value: Any) -> bool:
     """Return whether a value is a NumPy array or scalar, rather than a number or a tensor."""
     return hasattr(value, "__array_interface__")
@@ -166,7 +180,8 @@ def held(dtype: str) -> str:
 
 def is_float(value: Any) -> bool:
     """Return whether a value can have a derivative: only floating point ones have, complex too."""
-    return type(value) is float or dtype_of(value) in SMOOTH_DTYPES
+    kind = type(value)
+    return kind is float or (kind not in SCALAR_TYPES and value.dtype.char in "dfDF")
 
 
 def shape_of(value: Any) -> Shape:

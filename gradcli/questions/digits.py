@@ -5,7 +5,8 @@ from __future__ import annotations
 from gradcli.base.lazy import np
 from gradcli.engine.record.record import ANS, IDS, OP, VALUES
 from gradcli.lang.running.run import parts
-from gradcli.ops.kinds import EDGE, fast_rules
+from gradcli.ops.binding import fast_rules
+from gradcli.ops.kinds import EDGE
 from gradcli.ops.values import is_float
 
 TYPE_CHECKING = False

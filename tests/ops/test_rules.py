@@ -8,6 +8,7 @@ import string
 from contextlib import suppress
 from itertools import product
 
+import numpy as np
 import pytest
 from conftest import folded
 from test_ops_arrays import ARRAY_STEPS, ARRAYS
@@ -15,6 +16,7 @@ from test_ops_layers import CALLS, MADE
 
 from gradcli import GradcliError, GradientTape, Tensor, Variable
 from gradcli.ops import NAMES, PUBLIC, TABLE, kinds, lookup
+from gradcli.ops.binding import array_rules
 from gradcli.ops.describe import describe, differentiable, instead
 from gradcli.ops.kinds import (
     BILINEAR,
@@ -27,6 +29,7 @@ from gradcli.ops.kinds import (
     Op,
 )
 from gradcli.ops.special import derivatives, floats
+from gradcli.ops.values import dtype_of
 
 ROWS = list(TABLE.values())
 RULES = [pytest.param(op, k, id=f"{op.name}-{k}")
@@ -50,7 +53,7 @@ def each(rows: list[Op]) -> pytest.MarkDecorator:
 @folded
 @pytest.mark.parametrize(("op", "k"), RULES)
 def test_a_rule_names_only_rows(op: Op, k: int) -> None:
-    """Rules are bound to functions on floats and to NumPy's by these names (`kinds.fast_rules`)."""
+    """Rules are bound to functions on floats and to NumPy's by these names (`ops.binding`)."""
     rule = op.rules[k]
     assert callable(rule)
     code = rule.__code__
@@ -60,6 +63,27 @@ def test_a_rule_names_only_rows(op: Op, k: int) -> None:
     assert code.co_varnames[code.co_argcount - 1] == "ans"
     for name in code.co_names:
         assert NAMES[name].floats is not None, f"`{name}` has no function on floats"
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_rule_bound_to_functions_on_arrays_has_the_same_bits() -> None:
+    special = [0.0, -0.0, 1.0, -2.0, 0.5, 1e-310, -1e200, 1e300, np.inf, -np.inf, np.nan]
+    wrong = []
+    for op in [op for op in ROWS if op.kind == ELEMENTWISE]:
+        for dtype in (np.float64, np.float32):
+            with np.errstate(all="ignore"):
+                values = [np.array([*np.linspace(*bounds, 5), *np.roll(special, n)], dtype)
+                          for n, bounds in enumerate(op.samples)]
+                ans = op.compute(values, {})
+                for rule, bound in zip(op.rules, array_rules(op), strict=True):
+                    if callable(rule):
+                        here, there = rule(*values, ans), bound(*values, ans)
+                        if type(here) is not type(there) or np.asarray(here).tobytes() != (
+                                np.asarray(there).tobytes()) or dtype_of(here) != dtype_of(there):
+                            wrong.append((op.name, dtype.__name__))
+                    else:
+                        assert bound is rule
+    assert wrong == []
 
 
 @folded

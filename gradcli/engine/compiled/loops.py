@@ -19,7 +19,8 @@ from gradcli.base.errors import GradcliError
 from gradcli.engine.compiled.trace import Standing
 from gradcli.engine.record.operators import PLAIN
 from gradcli.engine.sweeps.extremes import LARGE, are_extreme
-from gradcli.ops.kinds import EDGE, Op, fast_rules
+from gradcli.ops.binding import fast_rules
+from gradcli.ops.kinds import EDGE, Op
 from gradcli.ops.text import Symbolic
 
 TYPE_CHECKING = False

@@ -51,6 +51,7 @@ class Operators:
     batch: int
 
     if TYPE_CHECKING:
+        def __gradcli_apply__(self, op: Op, args: Any, attributes: Any) -> Any: ...
         # made by `_complete` from the tables above
         def __add__(self, other: Any) -> Any: ...
         def __radd__(self, other: Any) -> Any: ...
@@ -80,7 +81,7 @@ class Operators:
         return other // self, other % self
 
     def __neg__(self) -> Any:
-        return elementwise.negative(self)
+        return self.__gradcli_apply__(elementwise.negative, (self,), PLAIN)
 
     def __pos__(self) -> Any:
         return elementwise.positive(self)
@@ -282,7 +283,7 @@ def quicken(cls: Any) -> None:
 def _quick(cls: Any, op: Op, swapped: bool) -> Any:
     floats, at_edge = op.floats, op.at_edge
     plus, times = op is elementwise.add, op is elementwise.multiply
-    new, current = cls.__new__, records.current
+    new, current, apply = cls.__new__, records.current, cls.__gradcli_apply__
     assert floats is not None
 
     def method(self: Any, other: Any) -> Any:
@@ -294,6 +295,8 @@ def _quick(cls: Any, op: Op, swapped: bool) -> Any:
             if type(b) is int:
                 b = float(b)
         if type(a) is not float or type(b) is not float or i is None or type(self) is not cls:
+            if type(b) is float or isinstance(other, cls):      # nothing that has to be converted
+                return apply(self, op, (other, self) if swapped else (self, other), PLAIN)
             return op(other, self) if swapped else op(self, other)
         try:
             record = local.current

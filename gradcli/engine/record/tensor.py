@@ -96,8 +96,10 @@ class Tensor(operators.Operators):
         return leaf, (self.value,)
 
 
-KINDS: set[type] = set()
-"""Classes of tensors with manners of their own: the result of an operation is of the operands'."""
+KINDS: set[type] = {Tensor}
+"""Classes of tensors that are values; the result of an operation is of the operands' class, where
+that has manners of its own.
+"""
 
 
 def leaf(value: Any) -> Tensor:
@@ -115,67 +117,60 @@ def core_shape(x: Any) -> Shape:
     return x.shape if isinstance(x, Tensor) else shape_of(x)
 
 
-def apply(op: Op, args: Sequence[Any], attributes: Mapping[str, Any]) -> Any:
+def apply(op: Op, args: Sequence[Any], attributes: Mapping[str, Any], depth: int = 3) -> Any:
     """Compute `op` and record it if a tape or the record wants it.
 
-    Raises E0301 (shapes), E0302 (types that do not mix) and what the row itself raises.
+    depth: the number of frames up to the code that called the operation. Raises E0301 (shapes),
+    E0302 (types that do not mix) and what the row itself raises.
     """
     batch = 0
     tracked = False
     made: type[Tensor] = Tensor
-    values = []
+    values: Any = []
+    ids: Any = []
     for a in args:
         kind = type(a)
-        if kind is Tensor or kind in KINDS:
-            if kind is not Tensor:
-                made = kind
-            tracked = tracked or a.id is not None
-            if a.batch > batch:
-                batch = a.batch
-            values.append(a.value)
-        elif kind in SCALAR_TYPES or (kind.__name__ == "ndarray" and plain(a) is a):
-            values.append(a)
-        else:
-            return apply(op, [operand(b) for b in args], attributes)
-    if not alike(values):
-        if values and (_is_complex(values[0]) or (len(values) > 1 and _is_complex(values[-1]))):
-            if "real_only" in op.traits:
-                from gradcli.ops.table.complex_numbers import refuse
-
-                raise refuse(op.name)
-            op = op.on_complex or op
-        if len(args) > 1:
-            values = one_dtype(op, args, values)
-    if batch and op.elementwise:
-        args, values = _aligned(args, values)
-    cores: list[int] | None = None
-    if not op.elementwise:
-        cores = [
-            len(shape_of(v)) - (a.batch if isinstance(a, Tensor) else 0)
-            for a, v in zip(args, values, strict=True)]
-        if op.prepare is not None:
-            core_shapes = [
-                shape_of(v)[len(shape_of(v)) - c:] for v, c in zip(values, cores, strict=True)]
-            attributes = op.prepare(core_shapes, **{**op.attributes, **attributes})
-        elif op.attributes:
-            attributes = {**op.attributes, **attributes}
-    ans = op.compute(values, attributes, cores)
+        if kind not in KINDS:
+            if kind in SCALAR_TYPES or (
+                    kind.__name__ == "ndarray" and (a.ndim or plain(a) is a)):
+                values.append(a)
+                ids.append(None)
+                continue
+            if not isinstance(a, Tensor):
+                return apply(op, [operand(b) for b in args], attributes, depth + 1)
+            a = a.read()        # of a variable the present state, which has its id and value
+            kind = type(a)
+        if kind is not Tensor:
+            made = kind
+        if a.id is not None:
+            tracked = True
+        if a.batch > batch:
+            batch = a.batch
+        values.append(a.value)
+        ids.append(a.id)
+    given = batch
+    if op.elementwise and not batch and op.arrays is not None and alike(values):
+        ans = op.on_alike(values)
+    else:
+        op, args, values, attributes, cores = _readied(op, args, values, attributes, batch)
+        ans = op.compute(values, attributes, cores)
+        if batch:
+            ids = [a.id if isinstance(a, Tensor) else None for a in args]
     record = records.current()
     if record.checking:
         from gradcli.engine.record.checking import check
 
         check(ans, f"`{op.name}`", values, record.place)
-    given = batch
     if op.batching:
         batch = _batch_after(op, batch, attributes)
     if not tracked:
         return made(ans, None, batch)
     out = made(ans, fresh_id(), batch)
-    ids = tuple([a.id if isinstance(a, Tensor) else None for a in args])
+    ids = tuple(ids)
     wanted = record.wants(ids)
     place, trace = record.place, record.trace
     if place is None and trace is not None:
-        frame = _getframe(3)  # the caller of Op.__call__, of which `__gradcli_apply__` came
+        frame = _getframe(depth)
         try:
             place = spots[id(frame.f_code)][frame.f_lasti]
         except KeyError:
@@ -189,6 +184,36 @@ def apply(op: Op, args: Sequence[Any], attributes: Mapping[str, Any]) -> Any:
         answer = 0.0 if type(ans) is float and not attributes else result_kind(ans, attributes)
         trace.push((op, out.id, ids, answer, place))
     return out
+
+
+def _readied(op: Op, args: Sequence[Any], values: Sequence[Any], attributes: Mapping[str, Any],
+             batch: int) -> tuple[Op, Sequence[Any], Sequence[Any], Mapping[str, Any], Any]:
+    """Return an operation, its operands, their values, its attributes and core ranks, ready to be
+    computed: values in one type, batch axes in line, attributes complete.
+    """
+    if not alike(values):
+        if values and (_is_complex(values[0]) or (len(values) > 1 and _is_complex(values[-1]))):
+            if "real_only" in op.traits:
+                from gradcli.ops.table.complex_numbers import refuse
+
+                raise refuse(op.name)
+            op = op.on_complex or op
+        if len(args) > 1:
+            values = one_dtype(op, args, values)
+    if op.elementwise:
+        if batch:
+            args, values = _aligned(args, values)
+        return op, args, values, attributes, None
+    cores = [
+        len(shape_of(v)) - (a.batch if isinstance(a, Tensor) else 0)
+        for a, v in zip(args, values, strict=True)]
+    if op.prepare is not None:
+        core_shapes = [
+            shape_of(v)[len(shape_of(v)) - c:] for v, c in zip(values, cores, strict=True)]
+        attributes = op.prepare(core_shapes, **{**op.attributes, **attributes})
+    elif op.attributes:
+        attributes = {**op.attributes, **attributes}
+    return op, args, values, attributes, cores
 
 
 def _is_complex(value: Any) -> bool:
@@ -217,7 +242,7 @@ def record_operation(record: records.Record, op: Op, out: Tensor, ids: tuple[int
     if not segment.scalar and not record.everything:
         if not record.accumulators and record.guards is None:
             kept, ans = saved(op, ids, values, ans)
-        if not record.in_rules:
+        if None in ids and not record.in_rules:
             kept = [_own(v) if i is None else v for v, i in zip(kept, ids, strict=True)]
     record.append((op, out.id, ids, tuple(kept), ans, attributes, place, batches), wanted)
 
@@ -258,7 +283,7 @@ def _named(value: Any) -> str:
     return "None" if value is None else f"{type(value).__name__} {value!r:.40}"
 
 
-def one_dtype(op: Op, args: Sequence[Any], values: list[Any]) -> list[Any]:
+def one_dtype(op: Op, args: Sequence[Any], values: Sequence[Any]) -> Sequence[Any]:
     """Return the operands in one type: a plain number or array takes the type of the tensors beside
     it.
 
@@ -332,7 +357,7 @@ def _mixed(op: Op, first: str, second: str) -> Exception:
         else f"cast one side: cast(..., \"{first}\")")
 
 
-def _aligned(args: Sequence[Any], values: list[Any]) -> tuple[list[Any], list[Any]]:
+def _aligned(args: Sequence[Any], values: Sequence[Any]) -> tuple[list[Any], list[Any]]:
     """Give batched operands of lower core rank unit axes between batch and core.
 
     Broadcasting aligns axes from the right; without this a batch axis would meet a core axis.

@@ -13,7 +13,7 @@ from gradcli.base.lazy import np, quiet
 from gradcli.engine.record import record as records
 from gradcli.engine.record.operators import PLAIN, slow
 from gradcli.engine.record.record import fresh_id, place_in
-from gradcli.engine.record.tensor import Tensor, apply, leaf, operand
+from gradcli.engine.record.tensor import Tensor, leaf, operand
 from gradcli.ops.kinds import NAMES
 from gradcli.ops.table.discrete import cast_
 from gradcli.ops.table.elementwise import positive
@@ -32,10 +32,9 @@ from gradcli.ops.values import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
     from typing import Any
 
-    from gradcli.ops.kinds import Op
 
 # Of a number that an error shows.
 MOST_LETTERS = 40
@@ -175,10 +174,6 @@ class Variable(Tensor):
     def origin(self) -> Tensor:
         """Return the tensor of its first state."""
         return self._first
-
-    def __gradcli_apply__(self, op: Op, args: Sequence[Any], attributes: Mapping[str, Any]) -> Any:
-        args = [a.read() if isinstance(a, Tensor) else a for a in args]
-        return apply(op, args, attributes)
 
     def read(self) -> Tensor:
         """Return the tensor of the present state; the tapes that are recording watch it."""

@@ -16,7 +16,8 @@ from gradcli.engine.record.tensor import Tensor, value_of
 from gradcli.engine.sweeps.reverse import operands, reverse, slope
 from gradcli.engine.sweeps.tangent import tangents
 from gradcli.engine.sweeps.wide_values import SINGLE, reads_answer, type_of
-from gradcli.ops.kinds import BILINEAR, EDGE, LINEAR, fast_rules
+from gradcli.ops.binding import fast_rules
+from gradcli.ops.kinds import BILINEAR, EDGE, LINEAR
 from gradcli.ops.table.elementwise import multiply
 from gradcli.ops.values import is_complex, is_float
 

@@ -27,11 +27,12 @@ from gradcli.engine.record.record import (
     window,
 )
 from gradcli.engine.record.tensor import Tensor, core_shape
-from gradcli.ops.kinds import EDGE, UNREGISTERED, edge_rule, fast_rules
+from gradcli.ops.binding import array_rules, edge_rule, fast_rules
+from gradcli.ops.kinds import EDGE, UNREGISTERED
 from gradcli.ops.table.discrete import cast_float
 from gradcli.ops.table.elementwise import add, multiply, negative
 from gradcli.ops.table.shapes import sum_batch, sum_to
-from gradcli.ops.values import FLOAT_DTYPES, dtype_of, is_complex, plain
+from gradcli.ops.values import FLOAT_DTYPES, dtype_of, is_complex, plain, uniform
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -212,11 +213,12 @@ def reverse(entries: Sequence[Entry], seeds: Mapping[int, Any], sources: Iterabl
     record.in_rules = True
     try:
         for entry in reversed(entries):
-            g = adjoints.pop(entry[OUT], None)
+            out = entry[OUT]
+            g = adjoints.pop(out, None)
             if g is None:
                 continue
-            if entry[OUT] in asked:
-                wanted[entry[OUT]] = g
+            if out in asked:
+                wanted[out] = g
             record.place = entry[PLACE]
             for i, c in shares(entry, g, reached, emit):
                 if record.checking:
@@ -249,7 +251,9 @@ def operands(entry: Entry, emit: bool) -> list[Any]:
 
 def cotangents(entry: Entry, g: Any, reached: set[int], emit: bool,
                mended: Callable[[int, Any], Any] | None = None) -> Iterable[tuple[int, Any]]:
-    """Yield (operand id, its share of the cotangent) for each operand that a derivative reaches.
+    """Return (operand id, its share of the cotangent) for each operand that a derivative reaches.
+
+    To be called where NumPy is quiet.
 
     g: the cotangent of the entry's result.
     reached: ids that a derivative reaches.
@@ -257,6 +261,32 @@ def cotangents(entry: Entry, g: Any, reached: set[int], emit: bool,
     mended: function that replaces the share of operand k, before it is summed to the operand's
         shape.
     """
+    op = entry[OP]
+    if op.elementwise and op.rules and not emit and not entry[BATCH] and mended is None and (
+            uniform(g, entry[ANS], *entry[VALUES])):
+        return _of_arrays(entry, g, reached)
+    return _shares(entry, g, reached, emit, mended)
+
+
+def _of_arrays(entry: Entry, g: Any, reached: set[int]) -> list[tuple[int, Any]]:
+    """Return the shares of an elementwise operation where all are arrays of one type and shape, so
+    that none has to be summed.
+    """
+    op, _, ids, values, ans, _, _, _ = entry
+    shares = []
+    for i, rule in zip(ids, op.array_rules or array_rules(op), strict=True):
+        if rule is not None and i in reached:
+            slope = rule if rule.__class__ is float else rule(*values, ans)
+            if slope.__class__ is float and (slope == 1.0 or slope == -1.0):
+                c = g if slope == 1.0 else -g
+            else:
+                c = g * slope
+            shares.append((i, c if c.dtype is g.dtype else in_type_of(ans, c)))
+    return shares
+
+
+def _shares(entry: Entry, g: Any, reached: set[int], emit: bool,
+            mended: Callable[[int, Any], Any] | None) -> Iterable[tuple[int, Any]]:
     op, ids = entry[OP], entry[IDS]
     if op.kind == UNREGISTERED:
         raise without_rule(entry)

@@ -34,7 +34,8 @@ from gradcli.engine.sweeps.reverse import (
     times,
     without_rule,
 )
-from gradcli.ops.kinds import BILINEAR, EDGE, GENERAL, LINEAR, UNREGISTERED, fast_rules
+from gradcli.ops.binding import fast_rules
+from gradcli.ops.kinds import BILINEAR, EDGE, GENERAL, LINEAR, UNREGISTERED
 from gradcli.ops.table.shapes import broadcast_to, spread
 from gradcli.ops.values import dtype_of, plain, shape_of, zeros
 

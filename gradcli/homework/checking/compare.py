@@ -10,7 +10,7 @@ from __future__ import annotations
 from gradcli.base.errors import error
 from gradcli.base.lazy import np
 from gradcli.formulas.rounding import error_of
-from gradcli.ops.kinds import edge_rule
+from gradcli.ops.binding import edge_rule
 from gradcli.ops.table.elementwise import add, divide, multiply, power, subtract, where
 
 TYPE_CHECKING = False
