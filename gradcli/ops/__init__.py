@@ -23,6 +23,7 @@ def __getattr__(name: str) -> Op:
     op = lookup(name)
     if op is None:
         raise AttributeError(f"there is no operation '{name}'")
+    globals()[name] = op    # the second time it is an ordinary attribute
     return op
 
 

@@ -30,8 +30,10 @@ attributes are negative: they count from the right, where the core is.
 
 from __future__ import annotations
 
+from math import inf
+
 from gradcli.base.errors import GradcliError, error
-from gradcli.base.lazy import np, quiet, quietly
+from gradcli.base.lazy import np, quiet, quietly, silent
 from gradcli.ops.rows import LazyRows
 from gradcli.ops.values import (
     SCALAR_TYPES,
@@ -63,6 +65,9 @@ PUBLIC: LazyRows[Op] = LazyRows()
 """Every name that a file can call."""
 
 INT64 = 2**63
+
+_applied: dict[type, Callable[..., Any]] = {}
+"""How operations are applied to operands of a class, its `__gradcli_apply__`: found once."""
 
 # What Python's own arithmetic raises where NumPy answers inf or NaN.
 EDGE = (ZeroDivisionError, OverflowError, ValueError)
@@ -108,9 +113,9 @@ class Op:
         "_kernel", "aliases", "array_rules", "arrays", "attributes", "batching", "by_parts",
         "complex_form", "doc", "domain", "edges", "elementwise", "expand", "fast_rules", "floats",
         "guard", "holomorphic", "integers", "internal", "jvp", "kind", "kink", "kinks", "latex",
-        "name", "names", "on_complex", "parameters", "partial", "prepare", "reference", "roles",
-        "rules", "samples", "smooth", "steep", "substitute", "traits", "undoes", "variadic",
-        "whole",
+        "least", "most", "name", "names", "on_complex", "parameters", "partial", "prepare",
+        "reference", "roles", "rules", "samples", "smooth", "steep", "substitute", "traits",
+        "undoes", "variadic", "whole",
     )
 
     def __init__(
@@ -153,11 +158,15 @@ class Op:
         self.kind = kind
         self.parameters = tuple(parameters.split())
         self.variadic = parameters.startswith("*")
+        # The numbers of arguments that it takes.
+        starred = "*" in parameters
+        self.most = len(self.parameters) if parameters and not starred else inf
+        self.least = len(self.parameters) - starred if expand is None else 0
         self.aliases = tuple(aliases.split())
         self.floats = floats
         self.integers = integers
         self.arrays = _by_name(arrays) if isinstance(arrays, str) else arrays
-        self._kernel = arrays   # a name until it is looked up
+        self._kernel: Any = arrays  # a name until it is looked up
         self.rules = tuple(rules)
         self.fast_rules: tuple[Any, ...] | None = None
         self.array_rules: tuple[Any, ...] | None = None
@@ -226,22 +235,27 @@ class Op:
             from gradcli.ops.calling import check_options
 
             check_options(self, attributes)
-        if len(args) > len(self.parameters) > 0 and not self.parameters[-1].startswith("*"):
+        if len(args) > self.most:
             return self._from_python(args, attributes)
-        apply = None
+        apply = first = None
         for a in args:
             kind = type(a)
-            if kind in SCALAR_TYPES or kind.__name__ == "ndarray":
-                continue
-            knows = getattr(a, "__gradcli_apply__", None)
-            if knows is not None:
-                apply = apply or knows
-            elif self.parameters and (  # without any, lists arrive as they are
-                    type(a) is list or type(a) is tuple
-                    or (self.expand is None and not hasattr(a, "__array_interface__"))):
-                return self._from_python(args, attributes)
-        if len(args) < len(self.parameters) and self.expand is None and not (
-                self.parameters[-1].startswith("*") and len(args) + 1 == len(self.parameters)):
+            knows = _applied.get(kind)
+            if knows is None:
+                if kind in SCALAR_TYPES or kind.__name__ == "ndarray":
+                    continue
+                knows = getattr(kind, "__gradcli_apply__", None)
+                if knows is not None:
+                    _applied[kind] = knows
+                elif self.parameters and (  # without any, lists arrive as they are
+                        kind is list or kind is tuple
+                        or (self.expand is None and not hasattr(a, "__array_interface__"))):
+                    return self._from_python(args, attributes)
+                else:
+                    continue
+            if apply is None:
+                apply, first = knows, a
+        if len(args) < self.least:
             raise error("E0207", f"`{self.name}` takes {' and '.join(self.parameters)}",
                         help=f"{len(args)} given")
         if self.expand is not None:
@@ -255,7 +269,9 @@ class Op:
 
                     check_count(self, args, attributes)
                     raise
-        return self.compute(args, attributes) if apply is None else apply(self, args, attributes)
+        if apply is None:
+            return self.compute(args, attributes)
+        return apply(first, self, args, attributes)
 
     def _from_python(self, args: Sequence[Any], attributes: Mapping[str, Any]) -> Any:
         """Apply to lists as tensors, with attributes by position. Raises E0207 for too many."""
@@ -311,7 +327,13 @@ class Op:
 
     def on_alike(self, values: Sequence[Any]) -> Any:
         """Apply an elementwise operation to values that are `alike`, by its function on arrays."""
-        found = quietly(self.kernel(), *values)
+        kernel = self._kernel
+        if type(kernel) is str:
+            kernel = self.kernel()
+        try:
+            found = silent.run(kernel, *values)
+        except RuntimeError:
+            found = quietly(kernel, *values)
         return found if found.shape and type(found) is np.ndarray else plain(found)
 
     def _kept_whole(self, found: Any, values: Sequence[Any],

@@ -111,17 +111,16 @@ def alike(values: Sequence[Any]) -> bool:
     first: Any = None
     numbers = False
     for v in values:
-        if type(v) is float:
+        kind = type(v)
+        if kind is float:
             numbers = True
-        elif type(v).__name__ != "ndarray":
-            return False
         elif first is None:
-            if v.dtype.char not in "df":
+            if kind.__name__ != "ndarray" or v.dtype.char not in "df":
                 return False
-            first = v
-        elif v.dtype is not first.dtype or v.shape != first.shape:
+            first, array, dtype, shape = v, kind, v.dtype, v.shape
+        elif kind is not array or v.dtype is not dtype or v.shape != shape:
             return False
-    return first is not None and not (numbers and first.dtype.char == "f")
+    return first is not None and not (numbers and dtype.char == "f")
 
 
 def uniform(first: Any, *others: Any) -> bool:

@@ -256,11 +256,21 @@ def _complete() -> None:
 
 
 def _left(op: Op) -> Any:
-    return lambda self, other: op(self, other)
+    def method(self: Any, other: Any) -> Any:
+        if isinstance(other, Operators):    # nothing that has to be converted
+            return self.__gradcli_apply__(op, (self, other), PLAIN)
+        return op(self, other)
+
+    return method
 
 
 def _right(op: Op) -> Any:
-    return lambda self, other: op(other, self)
+    def method(self: Any, other: Any) -> Any:
+        if isinstance(other, Operators):
+            return other.__gradcli_apply__(op, (other, self), PLAIN)
+        return op(other, self)
+
+    return method
 
 
 _complete()

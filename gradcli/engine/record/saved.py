@@ -60,11 +60,12 @@ def saved(op: Op, ids: Sequence[int | None], values: Sequence[Any], ans: Any
     The derivative of an operand without an id is never taken, so a value that only its own rule
     reads is not needed.
     """
-    for v in (ans, *values):
-        if type(v) not in SCALAR_TYPES and v.nbytes >= SMALL:
-            break
-    else:
-        return values, ans
+    if getattr(ans, "nbytes", 0) < SMALL:
+        for v in values:
+            if getattr(v, "nbytes", 0) >= SMALL:
+                break
+        else:
+            return values, ans
     reads: Sequence[bool]
     if op.elementwise:
         by_rule = _reads.get(op.name)

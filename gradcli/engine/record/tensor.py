@@ -15,7 +15,7 @@ from gradcli.base.lazy import np, quiet
 from gradcli.engine.record import operators
 from gradcli.engine.record import record as records
 from gradcli.engine.record.provenance import caller, result_kind, spots
-from gradcli.engine.record.record import fresh_id
+from gradcli.engine.record.record import fresh_id, local
 from gradcli.engine.record.saved import saved
 from gradcli.ops.kinds import INT64, Op
 from gradcli.ops.table import shapes
@@ -131,15 +131,16 @@ def apply(op: Op, args: Sequence[Any], attributes: Mapping[str, Any], depth: int
     for a in args:
         kind = type(a)
         if kind not in KINDS:
-            if kind in SCALAR_TYPES or (
+            if isinstance(a, Tensor):
+                a = a.read()        # of a variable the present state, which has its id and value
+                kind = type(a)
+            elif kind in SCALAR_TYPES or (
                     kind.__name__ == "ndarray" and (a.ndim or plain(a) is a)):
                 values.append(a)
                 ids.append(None)
                 continue
-            if not isinstance(a, Tensor):
+            else:
                 return apply(op, [operand(b) for b in args], attributes, depth + 1)
-            a = a.read()        # of a variable the present state, which has its id and value
-            kind = type(a)
         if kind is not Tensor:
             made = kind
         if a.id is not None:
@@ -156,7 +157,10 @@ def apply(op: Op, args: Sequence[Any], attributes: Mapping[str, Any], depth: int
         ans = op.compute(values, attributes, cores)
         if batch:
             ids = [a.id if isinstance(a, Tensor) else None for a in args]
-    record = records.current()
+    try:
+        record = local.current
+    except AttributeError:
+        record = records.current()
     if record.checking:
         from gradcli.engine.record.checking import check
 
@@ -238,13 +242,12 @@ def record_operation(record: records.Record, op: Op, out: Tensor, ids: tuple[int
         for v in (ans, *values):
             if type(v) not in SCALAR_TYPES:
                 segment.scalar = False
-    kept: Sequence[Any] = values
     if not segment.scalar and not record.everything:
         if not record.accumulators and record.guards is None:
-            kept, ans = saved(op, ids, values, ans)
+            values, ans = saved(op, ids, values, ans)
         if None in ids and not record.in_rules:
-            kept = [_own(v) if i is None else v for v, i in zip(kept, ids, strict=True)]
-    record.append((op, out.id, ids, tuple(kept), ans, attributes, place, batches), wanted)
+            values = [_own(v) if i is None else v for v, i in zip(values, ids, strict=True)]
+    record.append((op, out.id, ids, tuple(values), ans, attributes, place, batches), wanted)
 
 
 def _own(value: Any) -> Any:

@@ -177,7 +177,10 @@ class Variable(Tensor):
 
     def read(self) -> Tensor:
         """Return the tensor of the present state; the tapes that are recording watch it."""
-        record = records.current()
+        try:
+            record = records.local.current
+        except AttributeError:
+            record = records.current()
         for tape in record.tapes:
             tape.read(self)
         for reader in record.readers:

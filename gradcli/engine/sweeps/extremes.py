@@ -45,7 +45,9 @@ def extreme(entries: Segment, sources: Iterable[Tensor], answers: Iterable[Any] 
     """Return whether the result of an entry is very large, or a constant, a source or a divisor is
     very large or very small; or a derivative in `answers` is next to nothing.
     """
-    answers = list(answers)
+    answers, sources = list(answers), list(sources)
+    if not entries.scalar and _is_ordinary(entries, sources, answers):
+        return False
     if any(map(faint, answers)):
         return True
     if not entries.scalar and not all(np.all(a) for a in answers) and any(
@@ -69,6 +71,44 @@ def extreme(entries: Segment, sources: Iterable[Tensor], answers: Iterable[Any] 
         elif op.is_extreme():
             return True
     return _numbers(rest)
+
+
+def _is_ordinary(entries: Sequence[Entry], sources: Sequence[Tensor], answers: Sequence[Any]
+                 ) -> bool:
+    """Return whether all numbers that count are 0 or from 1e-10 to 1e10, and no derivative is 0: of
+    small arrays a few calls for all tell at once what else is asked of each.
+    """
+    near = [s.value for s in sources]
+    far = []
+    for op, _, ids, values, ans, _, _, _ in entries:
+        if "bounded" not in op.traits:
+            far.append(ans)
+        if op.steep is not None:
+            near.append(values[op.steep])
+        if None in ids:
+            near += [v for i, v in zip(ids, values, strict=True) if i is None]
+    large, away, slopes = _in_line(far), _in_line(near), _in_line(answers)
+    if large is None or away is None or slopes is None:
+        return False
+    with np.errstate(all="ignore"):
+        small = np.count_nonzero(np.abs(away) < 1/LARGE_32)
+        return bool(large.dot(large) < LARGE_32**2 and away.dot(away) < LARGE_32**2
+                    and small == away.size - np.count_nonzero(away)
+                    and not np.count_nonzero(np.abs(slopes) < 1/LARGE_32))
+
+
+def _in_line(values: Sequence[Any]) -> Any:
+    """Return all elements of floats and small arrays of floats in a line; None of others."""
+    parts = []
+    size = 0
+    for v in values:
+        if type(v) is float:
+            v = np.array(v)
+        size += getattr(v, "size", LONG)
+        if size >= LONG or v.dtype.char not in "df":
+            return None
+        parts.append(v.ravel())
+    return np.concatenate(parts) if parts else np.ones(1)
 
 
 def _numbers(entries: Sequence[Entry]) -> bool:

@@ -48,8 +48,12 @@ def _sech_array(x: Any) -> Any:
     if np.iscomplexobj(x):
         return 1 / np.cosh(x)
     x = x + 0.0  # of truth values NumPy makes 16 bits
-    half = np.exp(-0.5 * np.abs(x))
-    return typed(np.where(np.abs(x) < FAR, 1 / np.cosh(x), 2.0 * half * half), x)
+    size = np.abs(x)
+    near = size < FAR
+    if near.all():
+        return 1 / np.cosh(x)
+    half = np.exp(-0.5 * size)
+    return typed(np.where(near, 1 / np.cosh(x), 2.0 * half * half), x)
 
 
 def _csch_array(x: Any) -> Any:

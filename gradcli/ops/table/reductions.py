@@ -54,9 +54,12 @@ def _nonempty(shapes: Sequence[Shape], axis: Any, keepdims: Any) -> dict[str, An
 
 
 def _kept(reduced: Any, axis: Sequence[int], keepdims: bool) -> Any:
-    """Return a reduced tensor with its reduced axes back as length 1, ready to broadcast."""
-    shape = shape_of(reduced)
-    return reduced if keepdims or not axis else reshape(reduced, shape=expand_dims_at(shape, axis))
+    """Return a reduced tensor with its reduced axes back as length 1, ready to broadcast, as a
+    plain number is.
+    """
+    if keepdims or not axis or type(reduced) is float:
+        return reduced
+    return reshape(reduced, shape=expand_dims_at(shape_of(reduced), axis))
 
 
 def _spread_back(g: Any, x: Any, axis: Sequence[int], keepdims: bool) -> Any:
