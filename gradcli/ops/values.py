@@ -20,6 +20,8 @@ SCALAR_TYPES = {float: "float64", int: "int64", bool: "bool", str: "string"}
 DTYPES = ("float64", "float32", "int64", "int32", "bool", "string")
 FLOAT_DTYPES = ("float64", "float32")
 SMOOTH_DTYPES = (*FLOAT_DTYPES, "complex128", "complex64")
+# Elements of arrays of which one call in place of two is worth another line.
+SHORT = 1000
 # NumPy refuses arrays of more bytes without looking for memory.
 ADDRESSES = 2.0**63
 
@@ -123,14 +125,16 @@ def alike(values: Sequence[Any]) -> bool:
     return first is not None and not (numbers and dtype.char == "f")
 
 
-def uniform(first: Any, *others: Any) -> bool:
+def uniform(first: Any, second: Any, others: Sequence[Any]) -> bool:
     """Return whether values are arrays of one floating point type, and one shape of one axis or
     more.
     """
     kind = type(first)
-    if kind.__name__ != "ndarray" or not first.shape or first.dtype.char not in "df":
+    if kind is not type(second) or kind.__name__ != "ndarray":
         return False
     dtype, shape = first.dtype, first.shape
+    if not shape or dtype is not second.dtype or dtype.char not in "df" or shape != second.shape:
+        return False
     for v in others:
         if type(v) is not kind or v.dtype is not dtype or v.shape != shape:
             return False
@@ -145,7 +149,12 @@ def is_array(value: Any) -> bool:
 def has_nan(x: Any) -> bool:
     """Return whether a NaN is among the elements of a value, or of a tensor's value."""
     x = getattr(x, "value", x)
-    return bool(x != x) if type(x) is float else bool(np.isnan(x).any())
+    if type(x) is float:
+        return x != x
+    if type(x) is np.ndarray and x.size < SHORT and x.dtype.char in "df":
+        square = np.vdot(x, x)      # half the time: squares never cancel
+        return bool(square != square)
+    return bool(np.isnan(x).any())
 
 
 def is_complex(x: Any) -> bool:

@@ -401,6 +401,8 @@ def since(entries: Sequence[Entry], id: int) -> int:
     """Return the index of the first entry made after the value `id`: ids only grow."""
     # Python's bisect is a library of its own, which every start would load.
     low, high = 0, len(entries)
+    if high and not entries[0][OUT] <= id < entries[-1][OUT]:       # usually all or none
+        return 0 if id < entries[0][OUT] else high
     while low < high:
         middle = (low + high) // 2
         if entries[middle][OUT] <= id:

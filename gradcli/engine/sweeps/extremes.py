@@ -12,7 +12,7 @@ from __future__ import annotations
 from _operator import itemgetter
 from math import hypot
 
-from gradcli.base.lazy import np
+from gradcli.base.lazy import np, quietly
 from gradcli.engine.record import record as records
 from gradcli.engine.record.record import ANS, IDS, OP, VALUES
 from gradcli.engine.record.saved import is_hollow
@@ -87,14 +87,19 @@ def _is_ordinary(entries: Sequence[Entry], sources: Sequence[Tensor], answers: S
             near.append(values[op.steep])
         if None in ids:
             near += [v for i, v in zip(ids, values, strict=True) if i is None]
-    large, away, slopes = _in_line(far), _in_line(near), _in_line(answers)
-    if large is None or away is None or slopes is None:
+    large, line = _in_line(far), _in_line([*answers, *near])
+    if large is None or line is None:
         return False
-    with np.errstate(all="ignore"):
-        small = np.count_nonzero(np.abs(away) < 1/LARGE_32)
-        return bool(large.dot(large) < LARGE_32**2 and away.dot(away) < LARGE_32**2
-                    and small == away.size - np.count_nonzero(away)
-                    and not np.count_nonzero(np.abs(slopes) < 1/LARGE_32))
+    slopes = sum([1 if type(g) is float else g.size for g in answers])
+    zeros = line.size - np.count_nonzero(line)
+    return bool(np.vdot(large, large) < LARGE_32**2 and np.vdot(line, line) < LARGE_32**2
+                and quietly(_faint, line) == zeros
+                and (not zeros or np.count_nonzero(line[:slopes]) == slopes))
+
+
+def _faint(line: Any) -> int:
+    """Return the number of elements below 1e-10."""
+    return int(np.count_nonzero(np.abs(line) < 1/LARGE_32))
 
 
 def _in_line(values: Sequence[Any]) -> Any:

@@ -261,26 +261,18 @@ def cotangents(entry: Entry, g: Any, reached: set[int], emit: bool,
     mended: function that replaces the share of operand k, before it is summed to the operand's
         shape.
     """
-    op = entry[OP]
-    if op.elementwise and op.rules and not emit and not entry[BATCH] and mended is None and (
-            uniform(g, entry[ANS], *entry[VALUES])):
-        return _of_arrays(entry, g, reached)
-    return _shares(entry, g, reached, emit, mended)
-
-
-def _of_arrays(entry: Entry, g: Any, reached: set[int]) -> list[tuple[int, Any]]:
-    """Return the shares of an elementwise operation where all are arrays of one type and shape, so
-    that none has to be summed.
-    """
-    op, _, ids, values, ans, _, _, _ = entry
+    op, _, ids, values, ans, _, _, batches = entry
+    if not (op.elementwise and op.rules) or emit or batches or mended is not None or not uniform(
+            g, ans, values):
+        return _shares(entry, g, reached, emit, mended)
+    # Arrays of one type and shape: no share has to be summed.
     shares = []
     for i, rule in zip(ids, op.array_rules or array_rules(op), strict=True):
-        if rule is not None and i in reached:
-            slope = rule if rule.__class__ is float else rule(*values, ans)
-            if slope.__class__ is float and (slope == 1.0 or slope == -1.0):
-                c = g if slope == 1.0 else -g
+        if i in reached and rule is not None:
+            if rule.__class__ is float:
+                c = g if rule == 1.0 else -g if rule == -1.0 else g * rule
             else:
-                c = g * slope
+                c = g * rule(*values, ans)
             shares.append((i, c if c.dtype is g.dtype else in_type_of(ans, c)))
     return shares
 

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 # From here on e^-x is nothing next to e^x.
 FAR = 40.0
+# cosh(x) a little before.
+NEAR = 1e17
 # Below, 1/x may overflow, and x is nothing next to it.
 TINY = 1e-300
 LOG_2 = 0.6931471805599453
@@ -48,12 +50,11 @@ def _sech_array(x: Any) -> Any:
     if np.iscomplexobj(x):
         return 1 / np.cosh(x)
     x = x + 0.0  # of truth values NumPy makes 16 bits
-    size = np.abs(x)
-    near = size < FAR
-    if near.all():
-        return 1 / np.cosh(x)
-    half = np.exp(-0.5 * size)
-    return typed(np.where(near, 1 / np.cosh(x), 2.0 * half * half), x)
+    whole = np.cosh(x)
+    if np.maximum.reduce(whole, axis=None, initial=0.0) < NEAR:
+        return 1 / whole
+    half = np.exp(-0.5 * np.abs(x))
+    return typed(np.where(np.abs(x) < FAR, 1 / whole, 2.0 * half * half), x)
 
 
 def _csch_array(x: Any) -> Any:

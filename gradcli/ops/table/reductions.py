@@ -74,7 +74,7 @@ def sum_type(x: Any) -> Any:
 sum_ = linear(
     "sum", "x", lambda g, ans, x, axis, keepdims: _spread_back(g, x, axis, keepdims),
     aliases="reduce_sum", attributes=AXES, prepare=_prepare, samples=REAL, latex=r"\sum {0}",
-    arrays=lambda cores, x, axis, keepdims: np.sum(
+    arrays=lambda cores, x, axis, keepdims: np.add.reduce(
         x, axis=axis, keepdims=keepdims, dtype=sum_type(x)),
     doc="the sum over axes, by default all", traits="growing")
 
