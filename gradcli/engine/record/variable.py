@@ -150,7 +150,7 @@ class Variable(Tensor):
     list with a tensor in it that a tape watches.
     """
 
-    __slots__ = ("_first", "_seen", "assigned", "name", "serial", "trainable")
+    __slots__ = ("_first", "_seen", "assigned", "name", "serial", "watched")
     __hash__ = object.__hash__
     made: type[Tensor] = Tensor
     """The class of the tensors of its states."""
@@ -160,7 +160,7 @@ class Variable(Tensor):
         if isinstance(initial, (list, tuple)):
             _check_list(initial, "Variable")
         super().__init__(plain_value(initial, dtype_name(dtype)), fresh_id())
-        self.trainable = trainable
+        self.watched = trainable
         self.serial = _serial()
         self.name = name or f"Variable_{self.serial}"
         self._seen: Tensor | None = None
@@ -170,6 +170,15 @@ class Variable(Tensor):
         if trace is not None and self.id is not None:
             trace.born(self.id, "variable" if trainable else "nontrainable", 2,
                        initial.id if isinstance(initial, Tensor) else None)
+
+    @property
+    def trainable(self) -> bool:
+        """Return whether tapes watch it by themselves."""
+        return self.watched
+
+    @trainable.setter
+    def trainable(self, value: bool) -> None:
+        self.watched = value
 
     def origin(self) -> Tensor:
         """Return the tensor of its first state."""

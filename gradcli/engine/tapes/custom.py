@@ -212,7 +212,7 @@ class _Watcher:
         self.known = {id(v) for v in known}
 
     def read(self, variable: Variable) -> None:
-        if (variable.trainable and id(variable) not in self.known
+        if (variable.watched and id(variable) not in self.known
                 and all(variable is not v for v in self.found)):
             self.found.append(variable)
 

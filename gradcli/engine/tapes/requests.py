@@ -244,7 +244,7 @@ class Watching(Recording):
         """Watch a variable that was read, if `watch_accessed` says so."""
         if variable.id in self.watched:
             return
-        if variable in self.states or (self.watch_accessed and variable.trainable):
+        if variable in self.states or (self.watch_accessed and variable.watched):
             assert variable.id is not None
             self.states.setdefault(variable, []).append(variable.id)
             # Read for the first time, so nothing recorded before can have used this state.

@@ -146,7 +146,7 @@ class ValueNames:
     def kind_of(self, value: Tensor) -> str:
         """Return the kind of a value, as in `Binding`."""
         if isinstance(value, Variable):
-            return "variable" if value.trainable else "nontrainable"
+            return "variable" if value.watched else "nontrainable"
         return "computed" if value.id in self.entries else "constant"
 
     def birth(self, value: Tensor) -> Any:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 
 import gradcli.tf as tf
+from gradcli.base.lazy import np
 from gradcli.tf.dtypes import as_dtype, plain_shape
-from gradcli.tf.keras.variables import snake_case
+from gradcli.tf.keras.variables import SeedGenerator, default_seed, snake_case
+from gradcli.tf.tensor import refused
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -78,15 +80,36 @@ class Identity(Initializer):
         return self.gain * tf.eye(rows, columns, dtype=dtype or "float32")
 
 
-class RandomNormal(Initializer):
+class Random(Initializer):
+    """Draws, the same for each call of one object, as with Keras; of a generator each others."""
+
+    def __init__(self, seed: Any = None) -> None:
+        if not isinstance(seed, (int, np.integer, SeedGenerator)) and seed is not None:
+            raise ValueError("`seed` argument should be an instance of"
+                             " `keras.random.SeedGenerator()` or an integer. Received:"
+                             f" seed={seed}")
+        self.seed = default_seed() if seed is None else seed
+        self._first = seed
+
+    def _next(self) -> int:
+        """Return the seed of a call."""
+        return self.seed.next() if isinstance(self.seed, SeedGenerator) else int(self.seed)
+
+    def get_config(self) -> dict[str, Any]:
+        """Return the options."""
+        return {**super().get_config(), "seed": self._first}
+
+
+class RandomNormal(Random):
     """Draws of a normal distribution."""
 
     def __init__(self, mean: float = 0.0, stddev: float = 0.05, seed: Any = None) -> None:
-        self.mean, self.stddev, self.seed = mean, stddev, seed
+        super().__init__(seed)
+        self.mean, self.stddev = mean, stddev
 
     def __call__(self, shape: Any, dtype: Any = None) -> Any:
         """Return a tensor of the shape."""
-        return tf.random.normal(shape, self.mean, self.stddev, dtype or "float32", self.seed)
+        return tf.random.normal(shape, self.mean, self.stddev, dtype or "float32", self._next())
 
 
 class TruncatedNormal(RandomNormal):
@@ -95,26 +118,44 @@ class TruncatedNormal(RandomNormal):
     def __call__(self, shape: Any, dtype: Any = None) -> Any:
         """Return a tensor of the shape."""
         return tf.random.truncated_normal(shape, self.mean, self.stddev, dtype or "float32",
-                                          self.seed)
+                                          self._next())
 
 
-class RandomUniform(Initializer):
+class RandomUniform(Random):
     """Draws of a uniform distribution."""
 
     def __init__(self, minval: float = -0.05, maxval: float = 0.05, seed: Any = None) -> None:
-        self.minval, self.maxval, self.seed = minval, maxval, seed
+        super().__init__(seed)
+        self.minval, self.maxval = minval, maxval
 
     def __call__(self, shape: Any, dtype: Any = None) -> Any:
         """Return a tensor of the shape."""
-        return tf.random.uniform(shape, self.minval, self.maxval, dtype or "float32", self.seed)
+        return tf.random.uniform(shape, self.minval, self.maxval, dtype or "float32", self._next())
 
 
-class VarianceScaling(Initializer):
+class VarianceScaling(Random):
     """Draws with a variance of `scale` over the number of inputs, outputs or their mean."""
 
     def __init__(self, scale: float = 1.0, mode: str = "fan_in",
-                 distribution: str = "truncated_normal", seed: Any = None) -> None:
-        self.scale, self.mode, self.distribution, self.seed = scale, mode, distribution, seed
+                 distribution: str = "truncated_normal", seed: Any = None,
+                 input_axes: Any = None, output_axes: Any = None) -> None:
+        for option, given in (("input_axes", input_axes), ("output_axes", output_axes)):
+            if given is not None:
+                raise refused("tf.keras.initializers.VarianceScaling", option)
+        if scale <= 0:
+            raise ValueError("Argument `scale` must be positive float. Received:"
+                             f" scale={scale}")
+        if mode not in ("fan_in", "fan_out", "fan_avg"):
+            raise ValueError(f"Invalid `mode` argument: {mode}. Please use one of"
+                             " {'fan_in', 'fan_out', 'fan_avg'}")
+        distribution = distribution.lower()
+        if distribution == "normal":
+            distribution = "truncated_normal"
+        if distribution not in ("uniform", "truncated_normal", "untruncated_normal"):
+            raise ValueError(f"Invalid `distribution` argument: {distribution}.")
+        super().__init__(seed)
+        self.scale, self.mode, self.distribution = scale, mode, distribution
+        self.input_axes = self.output_axes = None
 
     def __call__(self, shape: Any, dtype: Any = None) -> Any:
         """Return a tensor of the shape."""
@@ -124,11 +165,11 @@ class VarianceScaling(Initializer):
         kind = dtype or "float32"
         if self.distribution == "uniform":
             limit = math.sqrt(3 * variance)
-            return tf.random.uniform(shape, -limit, limit, kind, self.seed)
+            return tf.random.uniform(shape, -limit, limit, kind, self._next())
         if self.distribution == "untruncated_normal":
-            return tf.random.normal(shape, 0.0, math.sqrt(variance), kind, self.seed)
+            return tf.random.normal(shape, 0.0, math.sqrt(variance), kind, self._next())
         return tf.random.truncated_normal(shape, 0.0, math.sqrt(variance) / CUT_OFF, kind,
-                                          self.seed)
+                                          self._next())
 
 
 def _fans(shape: list[int]) -> tuple[float, float]:
@@ -141,11 +182,12 @@ def _fans(shape: list[int]) -> tuple[float, float]:
 
 def _scaled(name: str, scale: float, mode: str, distribution: str) -> type[VarianceScaling]:
     """Make a class of `VarianceScaling` with fixed options."""
-    def __init__(self: Any, seed: Any = None) -> None:
-        VarianceScaling.__init__(self, scale, mode, distribution, seed)
+    def __init__(self: Any, seed: Any = None, input_axes: Any = None, output_axes: Any = None
+                 ) -> None:
+        VarianceScaling.__init__(self, scale, mode, distribution, seed, input_axes, output_axes)
 
     def get_config(self: Any) -> dict[str, Any]:
-        return {"seed": self.seed}
+        return {"seed": self._first, "input_axes": None, "output_axes": None}
 
     return type(name, (VarianceScaling,), {
         "__init__": __init__, "get_config": get_config, "__module__": __name__,
@@ -160,17 +202,18 @@ LecunUniform = _scaled("LecunUniform", 1.0, "fan_in", "uniform")
 LecunNormal = _scaled("LecunNormal", 1.0, "fan_in", "truncated_normal")
 
 
-class Orthogonal(Initializer):
+class Orthogonal(Random):
     """Matrices with orthonormal rows or columns."""
 
     def __init__(self, gain: float = 1.0, seed: Any = None) -> None:
-        self.gain, self.seed = gain, seed
+        super().__init__(seed)
+        self.gain = gain
 
     def __call__(self, shape: Any, dtype: Any = None) -> Any:
         """Return a tensor of the shape."""
         lengths = plain_shape(shape)
         rows, columns = math.prod(lengths[:-1]), lengths[-1]
-        drawn = tf.random.normal((max(rows, columns), min(rows, columns)), seed=self.seed)
+        drawn = tf.random.normal((max(rows, columns), min(rows, columns)), seed=self._next())
         q, r = tf.linalg.qr(drawn)
         q = q * tf.sign(tf.linalg.diag_part(r))
         q = tf.transpose(q) if rows < columns else q

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import random
 import re
 from collections import Counter
 from contextlib import contextmanager
+from sys import _getframe
 
 from gradcli.base.lazy import np
+from gradcli.engine.record.provenance import inside
 from gradcli.tf.dtypes import DType, as_dtype
 from gradcli.tf.own import next_seed
+from gradcli.tf.scopes import name_scope as tf_name_scope
 from gradcli.tf.tensor import convert_to_tensor
+from gradcli.tf.variable import HELD
 from gradcli.tf.variable import Variable as TensorFlowVariable
 
 TYPE_CHECKING = False
@@ -56,7 +61,8 @@ def name_scope(name: str, caller: Any = None) -> Iterator[None]:
             "_path", "/".join([current_path(), name]).lstrip("/"))
     _scopes.append((path, caller))
     try:
-        yield
+        with tf_name_scope(f"{path}/"):
+            yield
     finally:
         _scopes.pop()
 
@@ -79,9 +85,12 @@ class KerasDType(DType):
 
 
 class Variable(TensorFlowVariable):
-    """A variable of a layer, metric or optimizer, as keras.Variable: its path tells whose it is."""
+    """A variable of a layer, metric or optimizer, as keras.Variable: its path tells whose it is.
 
-    __slots__ = ("constraint", "path", "regularizer")
+    Tapes watch what was trainable when it was made, whatever it is later, as with Keras.
+    """
+
+    __slots__ = ("_trained", "constraint", "path", "regularizer")
     __hash__ = TensorFlowVariable.__hash__
 
     def __init__(self, initializer: Any, shape: Any = None, dtype: Any = None,
@@ -93,11 +102,32 @@ class Variable(TensorFlowVariable):
         else:
             value = initializer
         value = np.asarray(convert_to_tensor(value).value).astype(kind.name)
+        self._trained = bool(trainable)
         super().__init__(value, trainable, dtype=kind)
         self.name = name or auto_name(type(self).__name__)
         self.path = "/".join([current_path(), self.name]).lstrip("/")
         self.regularizer: Any = None
         self.constraint: Any = None
+
+    @property
+    def trainable(self) -> bool:
+        """Return whether training changes it."""
+        return self._trained
+
+    @trainable.setter
+    def trainable(self, value: bool) -> None:
+        self._trained = bool(value)
+
+    @property
+    def value(self) -> Any:
+        """Return the variable, as TensorFlow has it behind Keras's. To this package it is the
+        value itself, as of all tensors.
+        """
+        return HELD.__get__(self) if inside(_getframe(1).f_code.co_filename) else self
+
+    @value.setter
+    def value(self, new: Any) -> None:
+        HELD.__set__(self, new)
 
     @property
     def dtype(self) -> DType:
@@ -131,7 +161,17 @@ class Variable(TensorFlowVariable):
     __str__ = __repr__
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _made, (self.value, self.dtype.name, self.trainable, self.name, self.path)
+        return _made, (self.value, self.dtype.name, self.watched, self.name, self.path,
+                       self.trainable)
+
+
+def default_seed() -> int:
+    """Return the seed of what is given none.
+
+    Python's numbers are drawn as Keras draws them, so that those behind are the same.
+    """
+    random.randint(1, 10**9)
+    return next_seed(None)
 
 
 class SeedGenerator:
@@ -139,7 +179,7 @@ class SeedGenerator:
 
     def __init__(self, seed: Any = None, name: str | None = None) -> None:
         self.name = name or auto_name("seed_generator")
-        first = next_seed(None) if seed is None else int(seed)
+        first = default_seed() if seed is None else int(seed)
         with name_scope(self.name, self):
             self.state = Variable(np.asarray([first, 0]), dtype="int64", trainable=False,
                                   name="seed_generator_state")
@@ -151,7 +191,7 @@ class SeedGenerator:
         return (int(seed) * 1_000_003 + int(number) * 7_919) % 2**31
 
 
-def _made(value: Any, dtype: str, trainable: bool, name: str, path: str) -> Variable:
-    made = Variable(value, dtype=dtype, trainable=trainable, name=name)
-    made.path = path
+def _made(value: Any, dtype: str, watched: bool, name: str, path: str, trainable: bool) -> Variable:
+    made = Variable(value, dtype=dtype, trainable=watched, name=name)
+    made.path, made.trainable = path, trainable
     return made

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 
 import gradcli.tf as tf
+from gradcli.tf.keras.initializer import Initializer
+from gradcli.tf.keras.initializer import get as initializer_of
 from gradcli.tf.keras.layers.layer import Layer, refuse
 from gradcli.tf.keras.layers.noise import Dropout
 from gradcli.tf.keras.layers.weighted import Kernel
@@ -68,8 +70,8 @@ class MultiHeadAttention(Layer):
         refuse(self, attention_axes=attention_axes, **options)
         self.num_heads, self.key_dim, self.value_dim = num_heads, key_dim, value_dim or key_dim
         self.output_dim, self.use_bias = output_shape, use_bias
-        self.options = {"kernel_initializer": kernel_initializer,
-                        "bias_initializer": bias_initializer}
+        self.kernel_initializer = initializer_of(kernel_initializer)
+        self.bias_initializer = initializer_of(bias_initializer)
         self.dropout = Dropout(dropout, seed=seed)
         self.supports_masking = True
 
@@ -78,7 +80,8 @@ class MultiHeadAttention(Layer):
         """Make the variables for inputs of these shapes."""
         def projected(name: str, shape: Any, size: int) -> EinsumDense:
             made = EinsumDense("abc,cde->abde", (None, self.num_heads, size),
-                               bias_axes="de" if self.use_bias else None, name=name, **self.options)
+                               bias_axes="de" if self.use_bias else None, name=name,
+                               **self._options())
             made.build(shape)
             return made
 
@@ -87,8 +90,15 @@ class MultiHeadAttention(Layer):
         self.value_dense = projected("value", value_shape, self.value_dim)
         self.output_dense = EinsumDense(
             "abcd,cde->abe", (None, self.output_dim or query_shape[-1]),
-            bias_axes="e" if self.use_bias else None, name="attention_output", **self.options)
+            bias_axes="e" if self.use_bias else None, name="attention_output",
+            **self._options())
         self.output_dense.build((None, None, self.num_heads, self.value_dim))
+
+    def _options(self) -> dict[str, Any]:
+        """Return the initializers of a projection: others of the same kind, with other draws."""
+        return {key: given.clone() if isinstance(given, Initializer) else given
+                for key, given in (("kernel_initializer", self.kernel_initializer),
+                                   ("bias_initializer", self.bias_initializer))}
 
     def _maybe_build(self, args: Any, options: dict[str, Any]) -> None:
         if not self.built:

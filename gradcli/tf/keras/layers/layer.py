@@ -128,7 +128,6 @@ class Layer:
         self._trainable = trainable
         self._weights: list[Variable] = []
         self._losses: list[Any] = []
-        self._frozen: list[Variable] = []   # what would be trained if the layer were trainable
         self.activity_regularizer = regularizer_of(activity_regularizer)
 
     # ---- what a subclass writes --------------------------------------------------------------
@@ -164,6 +163,8 @@ class Layer:
             variable = Variable(initializer_of(made), shape, kind, trainable, name=name)
         variable.regularizer = regularizer_of(regularizer)
         variable.constraint = constraint_of(constraint)
+        if not self._trainable:
+            variable.trainable = False
         self._weights.append(variable)
         return variable
 
@@ -210,8 +211,7 @@ class Layer:
 
     @property
     def _own(self) -> list[Any]:
-        frozen = {id(v) for v in self._frozen}
-        return sorted(self._owned(Variable), key=lambda v: not (v.trainable or id(v) in frozen))
+        return sorted(self._owned(Variable), key=lambda v: not v.watched)
 
     @property
     def variables(self) -> list[Any]:
@@ -243,10 +243,12 @@ class Layer:
 
     @trainable.setter
     def trainable(self, value: bool) -> None:
+        if value == self._trainable:
+            return      # as in Keras, where what is inside stays as it is then
         self._trainable = bool(value)
-        self._frozen = once([*self._frozen, *[v for v in self._owned(Variable) if v.trainable]])
-        for variable in self._frozen:
-            variable.trainable = self._trainable
+        for variable in self._owned(Variable):
+            if variable.watched:
+                variable.trainable = self._trainable
         for layer in self._layers:
             layer.trainable = value
 
