@@ -62,9 +62,11 @@ def causes(window: Segment, trace: PythonTrace, derived: Mapping[int, tuple[int,
             whole = sum(g for _, g in reached)
         answer = answer_of(whole)
         notes: list[Note] = []
-        healthy = answer == "finite" and all(finite(t.value) for t in targets)
-        if not healthy and (run.record.absorbed or answer != "0" or not all(
-                finite(t.value) for t in targets)):
+        whole_target = all(finite(t.value) for t in targets)
+        healthy = answer == "finite" and whole_target
+        # Where TensorFlow's semantics absorb an infinite slope, other parts may have made the 0.
+        absorbed = run.record.absorbed and not tensorflow
+        if not healthy and (absorbed or answer != "0" or not whole_target):
             why = NonfiniteGradients(run, targets, [], [i for i, _ in reached], text,
                                      tensorflow=tensorflow)
             why.explainer.words.ruled = run.ruled

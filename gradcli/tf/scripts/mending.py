@@ -75,7 +75,7 @@ def _is_python(text: str, path: str) -> bool:
 
 def _wrong(made: script.Run) -> set[tuple[int, int]]:
     """Return the numbers of the gradients that came out wrong."""
-    return {g.number for g in made.heard.gradients.values() if g.wrong()}
+    return {g.number for g, _ in script.wrong(made)}
 
 
 def _better(before: script.Run, after: script.Run, group: script.Finding) -> bool:

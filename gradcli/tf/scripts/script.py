@@ -10,6 +10,7 @@ from __future__ import annotations
 import builtins
 import linecache
 import os
+import re
 import sys
 import threading
 from importlib.abc import Loader, MetaPathFinder
@@ -22,6 +23,7 @@ from gradcli.base.lazy import np
 from gradcli.engine.record.provenance import caller, inside, position
 from gradcli.engine.record.record import begin_anew
 from gradcli.engine.record.tensor import Tensor, flatten
+from gradcli.explain.elements import finite
 from gradcli.explain.python.why import REFUSED, why, why_refused
 from gradcli.tf import tape as tapes
 from gradcli.tf.scripts.changes import fix
@@ -224,15 +226,17 @@ class Heard:
     """All gradients that a script has asked for, in so many questions.
 
     refused: the last error in place of an answer, with the gradients that were asked for.
+    spoiled: a gradient was NaN or infinite before.
     """
 
-    __slots__ = ("explained", "gradients", "questions", "refused")
+    __slots__ = ("explained", "gradients", "questions", "refused", "spoiled")
 
     def __init__(self) -> None:
         self.gradients: dict[tuple[Any, ...], Gradient] = {}
         self.explained = 0
         self.questions = 0
         self.refused: tuple[Any, list[Gradient]] = (None, [])
+        self.spoiled = False
 
     def __call__(self, tape: Any, target: Any, sources: Any, found: Any, frame: FrameType) -> None:
         """Note the answers to one question, and explain the first of each kind of wrong one."""
@@ -244,6 +248,9 @@ class Heard:
         answers = flatten(found) if problem is None else [found] * len(asked)
         self.questions += 1
         self.refused = problem, []
+        # Variables that such a gradient made NaN make all NaN that they go into.
+        follows = self.spoiled and not all(
+            finite(v.value) for v in tape.watched_variables())
         for k, (source, g) in enumerate(zip(asked, answers, strict=True)):
             key = place, getattr(source, "serial", None) or f"source {k}"
             known = self.gradients.get(key)
@@ -257,8 +264,10 @@ class Heard:
                     problem, tape, target, source, outside, place)
                 continue
             answer = answer_of(g)
-            if not answer:
+            nonfinite = answer in ("NaN", "infinite")
+            if not answer or (nonfinite and follows and answer not in known.reasons):
                 continue
+            self.spoiled = self.spoiled or nonfinite
             known.answers[answer] = known.answers.get(answer, 0) + 1
             if answer not in known.reasons and self.explained < MOST:
                 self.explained += 1
@@ -325,13 +334,24 @@ class Finding:
         return self.reasons[0].target if self.reasons else ""
 
 
+# Parts through different uses of a source: it has no influence, as a bias in a difference.
+CANCELS = re.compile("cancel: .* through .* through ")
+
+
+def wrong(made: Run) -> list[tuple[Gradient, str]]:
+    """Return the gradients that are wrong, with what is: not a 0 beside others where a source
+    cancels.
+    """
+    gradients = list(made.heard.gradients.values())
+    fine = {g.at for g in gradients if not g.wrong()}
+    return [(g, answer) for g in gradients for answer in [g.wrong()] if answer and not (
+        answer == "0" and g.at in fine and CANCELS.search(g.reasons["0"][0].message))]
+
+
 def grouped(made: Run) -> list[Finding]:
     """Return what a script's gradients show: one finding for each cause."""
     groups: dict[tuple[Any, ...], Finding] = {}
-    for gradient in made.heard.gradients.values():
-        answer = gradient.wrong()
-        if not answer:
-            continue
+    for gradient, answer in wrong(made):
         reasons = gradient.reasons.get(answer) or []
         first = reasons[0] if reasons else None
         cause = (first.code, first.file, first.line, first.column) if first is not None else ()
