@@ -18,6 +18,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from gradcli._version import __version__
 from gradcli.cli.environment import Environment
+from gradcli.cli.formula import with_command
 from gradcli.cli.man import GROUPS
 from gradcli.cli.options import OUTPUT, Command, Option, Options, arranged, commands, find
 from gradcli.render.numbers import visible
@@ -31,6 +32,16 @@ OVERRIDDEN = ("color", "digits", "format", "jobs", "max_memory", "max_steps", "m
 SAID_ELSEWHERE = {("plot", "--wrt"): ["--over"]}
 """(command, option that it does not have) to what says the same there."""
 
+MEANT = {word: command for command, words in {
+    "derive": "diff differentiate derivative deriv d/dx dx simplify", "grad": "gradient",
+    "jac": "jacobian", "hess": "hessian", "eval": "evaluate value calc calculate compute",
+    "newton": "solve root roots fsolve nsolve minimize maximise maximize minimise",
+    "study": "extrema extremum zeros analyze analyse sketch", "limit": "lim", "--help": "help man",
+    "taylor": "series maclaurin", "plot": "draw", "why": "explain", "hw": "homework grade marks",
+    "tangent": "linearize linearise normal", "propagate": "uncertainty error",
+    "implicit": "implicitdiff impl"}.items() for word in words.split()}
+"""What other systems call a command."""
+
 
 def read(argv: Sequence[str], environment: Environment) -> Options | int:
     """Read a command line with Typer: its options, or the exit status where it asks for help or is
@@ -41,6 +52,8 @@ def read(argv: Sequence[str], environment: Environment) -> Options | int:
     if environment.variables.get("NO_COLOR") or not environment.terminal(environment.stdout):
         os.environ.setdefault("TYPER_USE_RICH", "0")
     chosen: list[Options] = []
+    if not named(argv, others=False):
+        argv = with_command(argv)
     command = typer.main.get_command(_application(chosen, named(argv)))
     try:
         with redirect_stdout(environment.stdout), redirect_stderr(environment.stderr):
@@ -107,7 +120,8 @@ class _Group(TyperGroup):
         try:
             return super().resolve_command(ctx, args)
         except UsageError as problem:
-            words = near(args[0], self.commands)
+            words = [MEANT[args[0].lower()]] if args[0].lower() in MEANT else near(
+                args[0], self.commands)
             if words and not hasattr(problem, "option_name"):
                 problem.message = (f"{problem.message.partition(' Did you mean ')[0]}"
                                    f" Did you mean {' or '.join([repr(word) for word in words])}?")
@@ -131,14 +145,14 @@ def near(word: str, names: Iterable[str]) -> list[str]:
     return next((found[:2] for found in (prefixes, turned, named, similar) if found), [])
 
 
-def named(argv: Sequence[str]) -> list[Command]:
-    """Return the command that a line begins with; all, if it begins with none.
+def named(argv: Sequence[str], others: bool = True) -> list[Command]:
+    """Return the command that a line begins with; if it begins with none, all or (others) nothing.
 
     Only the list of all commands, and what is near a slip, needs more than that one; to build all
     takes 50 ms.
     """
     command = find(" ".join(argv[:1])) or find(" ".join(argv[:2]))
-    return list(commands()) if command is None else [command]
+    return [command] if command is not None else list(commands()) if others else []
 
 
 def _application(chosen: list[Options], rows: Sequence[Command]) -> typer.Typer:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gradcli.base.errors import Diagnostic, GradcliError, Source, split
+from gradcli.base.errors import Diagnostic, GradcliError, Source
 from gradcli.base.similar import nearest
 from gradcli.cli.commands.output import Destination
 from gradcli.cli.commands.question import budgets, guarded, question_from, values_at
@@ -79,8 +79,9 @@ def _plotted(program: Program, options: PlotOptions) -> Answer:
                 f"give one of {', '.join(known)}" if known else "there is no input to plot over"))
     view = None if options.range is None else limits_of(options.range, "--range")
     # Names and values, no sources yet; a comma in an index is no sum.
-    question = Question(program, at=values_at(options.at), **budgets(options), of=[
-        ",".join([name.replace(",", "][") for name in split(text)]) for text in options.of])
+    of = [",".join([name.replace(",", "][") for name in names]) for names in options.targets()]
+    question = Question(program, at=values_at(options.at, program=program), of=of,
+                        **budgets(options))
     if len(axes) == 2:
         from gradcli.questions.pictures.field import field
 

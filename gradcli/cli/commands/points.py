@@ -60,7 +60,7 @@ def _answer(program: Program, options: QuestionOptions, environment: Environment
     command = options.command.name
     with ExitStack() as stack:
         table = stack.enter_context(_table(options, environment))
-        question = question_arguments(options)
+        question = question_arguments(program, options)
         inputs, wanted = inputs_of(program, table, question["at"])
         job = Job(program.source, command, question, inputs, wanted, options.on_error)
         blocks = stream.prepared(job, table.blocks())

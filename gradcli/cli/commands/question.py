@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from os.path import exists
+
 from gradcli import questions as answers
 from gradcli.base.errors import Diagnostic, GradcliError, Source, listed, read, split
 from gradcli.cli.commands.output import deliver
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
     Given = TypeVar("Given", bound=ProgramOptions)
     Result = TypeVar("Result")
 
+OF_EQUATIONS = ("implicit", "newton")
+"""Commands that take an equation, x^2 + y^2 = 25, as the difference of its sides."""
 QUESTIONS = {
     "grad": answers.grad, "jac": answers.jac, "hess": answers.hess, "eval": answers.evaluate}
 
@@ -87,10 +91,7 @@ def guarded(options: Given, environment: Environment, work: Callable[[Program, G
 
 def _program(options: ProgramOptions, environment: Environment) -> Program:
     """Return the program in the file, on standard input or behind -e."""
-    if options.expression is not None:
-        source = Source(options.expression, "-e")
-    else:
-        source = read(options.file or "", environment.input() if options.file == "-" else None)
+    source, alone = _source(options, environment)
     if options.latex:
         from gradcli.lang.paper import documents
 
@@ -98,16 +99,32 @@ def _program(options: ProgramOptions, environment: Environment) -> Program:
     if options.strict_syntax:
         return Program(source)
     known = _known(options)
+    equation = options.command.name in OF_EQUATIONS and "=" in source.text
     try:
         program = Program(source)
-        if program.names.is_clear(known):
+        if program.names.is_clear(known) and not equation:
             return program
     except GradcliError as problem:
         if problem.code == "E0109":     # hopeless
             raise
     from gradcli.lang.typed.program import program as as_typed
 
-    return as_typed(source, known, options.expression is not None)
+    return as_typed(source, known, alone, equation)
+
+
+def _source(options: ProgramOptions, environment: Environment) -> tuple[Source, bool]:
+    """Return what is to be read, and whether it is a formula of the command line."""
+    if options.expression is not None:
+        return Source(options.expression, "-e"), True
+    path = options.file or ""
+    if path == "-":
+        return read(path, environment.input()), False
+    if not exists(path):
+        from gradcli.cli.formula import is_formula
+
+        if is_formula(path):
+            return Source(path, "formula"), True
+    return read(path), False
 
 
 def _known(options: ProgramOptions) -> set[str] | None:
@@ -201,15 +218,15 @@ def stop_after(limit: float) -> Callable[[], None]:
 
 def question_from(program: Program, options: QuestionOptions) -> Question:
     """Return the question that the options put to a program."""
-    return Question(program, **question_arguments(options))
+    return Question(program, **question_arguments(program, options))
 
 
-def question_arguments(options: QuestionOptions) -> dict[str, Any]:
+def question_arguments(program: Program, options: QuestionOptions) -> dict[str, Any]:
     """Return the arguments of `Question` but the program."""
     weights = options.output_gradient
     return {
-        **budgets(options), "at": values_at(options.at),
-        "of": [",".join(split(text)) for text in options.of], "wrt": _distinct(options.wrt),
+        **budgets(options), "at": values_at(options.at, program=program),
+        "of": [",".join(names) for names in options.targets()], "wrt": _distinct(options.wrt),
         "mode": options.mode, "unconnected": options.unconnected,
         "watch": _distinct(options.watch),
         "output_gradient": None if weights is None else _weights(weights),
@@ -227,13 +244,18 @@ def budgets(options: ProgramOptions) -> dict[str, Any]:
     return found
 
 
-def values_at(texts: list[str], where: str = "--at") -> dict[str, Any]:
-    """Read `--at x=3,y=[1,2]`, repeated: name to value. Raises E0204 for a name that has two."""
+def values_at(texts: list[str], where: str = "--at", program: Program | None = None
+              ) -> dict[str, Any]:
+    """Read `--at x=3,y=[1,2]`, repeated: name to value. A value alone is that of the program's only
+    variable. Raises E0204 for a name that has two, and for a value that may be of several.
+    """
     found: dict[str, Any] = {}
     for text in texts:
-        for part in split(text):
+        for part in _apart(text):
             name, _, value = part.partition("=")
             name = name.strip()
+            if program is not None and "=" not in part:
+                name, value = _only_source(program, text), part
             if name in found:
                 start = text.rindex(part)
                 raise GradcliError(Diagnostic(
@@ -243,6 +265,28 @@ def values_at(texts: list[str], where: str = "--at") -> dict[str, Any]:
                     if where == "--at" else "give each name one value"))
             found[name] = _number(name, value.strip(), where)
     return found
+
+
+def _apart(text: str) -> list[str]:
+    """Split values by commas, and by blanks where each has its name: x=3 y=2."""
+    parts = split(text)
+    if text.count("=") <= len(parts):
+        return parts
+    import re
+
+    return [one for part in parts for one in re.split(
+        r"\s+(?=[^\W\d]\w*(?:\[[\d, ]*\])?\s*=(?!=))", part)]
+
+
+def _only_source(program: Program, text: str) -> str:
+    """Return the name of the only variable or input. Raises E0204 where there is none or more."""
+    names = program.default_sources
+    if len(names) == 1:
+        return names[0]
+    raise GradcliError(Diagnostic(
+        "E0204", f"`{text}` does not say which name has this value", span=(0, len(text)),
+        source=Source(text, "--at"), help="write " + ",".join([f"{name}=..." for name in names])
+        if names else "leave it out: the formula has no variable"))
 
 
 def _weights(text: str) -> Any:

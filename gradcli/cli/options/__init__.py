@@ -209,8 +209,11 @@ def ending(path: str | None) -> str:
     return end.lower() if head else ""
 
 
-def misused_at(texts: list[str], flag: str = "--at") -> tuple[str, str] | None:
-    """Find what is no value of a name."""
+def misused_at(texts: list[str], flag: str = "--at", alone: bool = False
+               ) -> tuple[str, str] | None:
+    """Find what is no value of a name. alone: one may have no name."""
+    if alone and len(texts) == 1 and len(split(texts[0])) == 1 and "=" not in texts[0]:
+        return None
     for text in texts:
         parts = split(text)
         for k, part in enumerate(parts):
@@ -277,16 +280,18 @@ def read(argv: Sequence[str]) -> Options | None:
     name = " ".join(argv[:2] if argv[:1] == ["hw"] else argv[:1])
     command = None if name.startswith("-") else find(name)
     if command is None:
-        return None
+        from gradcli.cli.formula import with_command
+
+        meant = with_command(argv)
+        return read(meant) if len(meant) > len(argv) else None
     known = _flags(command)
     options = command.kind(command)
     values = vars(options)
     free = iter(command.arguments)
     given = set()
-    rest = iter(argv[1 + name.count(" "):])
+    rest = iter(_joined(argv[1 + name.count(" "):], known))
     for word in rest:
-        if word == "-" or not word.startswith("-") or (
-                name == "check" and _is_formula(word, known)):
+        if word == "-" or not word.startswith("-") or _is_formula(word, known, name):
             argument = next(free, None)
             if argument is None:
                 return None
@@ -328,32 +333,64 @@ def _flags(command: Command) -> dict[str, Option]:
     return {flag: option for option in command.options for flag in option.flags}
 
 
+def _joined(words: Sequence[str], known: Mapping[str, Option]) -> list[str]:
+    """Return the words of a command line with values of names in one word: --at x=3, y=2."""
+    found: list[str] = []
+    flag = ""       # that the last word is a value of
+    for word in words:
+        more = flag in known and known[flag].kind == "list" and not word.startswith("-") and (
+            found[-1].endswith(",") or _is_value(flag, word))
+        if more:
+            found[-1] = found[-1].rstrip(",") + "," + word
+            continue
+        if word.startswith("--") and "=" in word:
+            flag = word.partition("=")[0]
+        else:
+            flag = found[-1] if found and found[-1] in known and not flag else ""
+        found.append(word)
+    return found
+
+
+def _is_value(flag: str, word: str) -> bool:
+    """Return whether a word is one more value of --at: y=2, and no formula y = x^2."""
+    name, equals, value = word.partition("=")
+    return flag == "--at" and name.isidentifier() and bool(equals and value) and not value.strip(
+        "0123456789.eE+-*/()piπ√")
+
+
 def arranged(argv: Sequence[str]) -> list[str]:
-    """Put formulas behind `--`, for a reader that takes -2x for an option."""
-    command = find("check") if argv[:1] == ["check"] else None
+    """Return a command line with values of names in one word, and with formulas behind `--`, for a
+    reader that takes -2x for an option.
+    """
+    command = find(argv[0]) if argv and argv[0] not in ("hw", "run") else None
     if command is None:
         return list(argv)
     known = _flags(command)
     words: list[str] = []
     formulas: list[str] = []
-    rest = iter(argv[1:])
+    joined = _joined(argv[1:], known)
+    rest = iter(joined)
     for word in rest:
         if word == "--":
             formulas += rest
             break
-        if word == "-" or not word.startswith("-") or _is_formula(word, known):
+        if word == "-" or not word.startswith("-") or _is_formula(word, known, command.name):
             formulas.append(word)
             continue
         words.append(word)
         if word in known and known[word].kind not in ("flag", "count"):
             words += [text for text in [next(rest, None)] if text is not None]
     if not any(text.startswith("-") and text != "-" for text in formulas):
-        return list(argv)
-    return ["check", *words, "--", *formulas]
+        return [argv[0], *joined]
+    return [argv[0], *words, "--", *formulas]
 
 
-def _is_formula(word: str, known: Mapping[str, Option]) -> bool:
-    """Tell answers, -sin x and -2x, from options, --wrt, -q, -vv, -h, -o and -j4."""
+def _is_formula(word: str, known: Mapping[str, Option], command: str) -> bool:
+    """Tell formulas and answers, -sin x and -2x, from options, --wrt, -q, -vv, -h, -o and -j4."""
     if not word.startswith("-") or word.startswith("--") or word in known:
         return False
+    if command != "check":
+        from gradcli.cli.formula import is_signed
+
+        return is_signed(word)
     return not (set(word[1:]) <= set("hqv") or (word[1] == "j" and word[2:].isdigit()))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from gradcli.base.errors import listed
+from gradcli.base.errors import listed, split
 from gradcli.cli.options import OUTPUT, POINT, Command, misused_at, option, seconds
 from gradcli.cli.options.questions import BUDGET, SHOWN, TYPED, QuestionOptions
 
 NAMES = "NAME[,NAME]"
+OF_VECTORS = ("tangent", "divergence", "curl", "implicit", "newton")
+"""Commands whose target may have components: of a curve, a field or a system of equations."""
 
 
 class CalculusOptions(QuestionOptions):
@@ -15,16 +17,16 @@ class CalculusOptions(QuestionOptions):
     wrt: list[str] = option(
         "--wrt", "Variables, such as x,y; by default every trainable variable and input.", NAMES)
     of: list[str] = option(
-        "--of", "The target; by default the last result. Repeated, each is answered for itself.",
-        NAMES)
+        "--of", "The target; by default the last result. Of several each is answered for itself;"
+        " a,b is one of two components where a field, curve or system is meant.", NAMES)
     at: list[str] = option(
         "--at", "The point: values of inputs and variables, x=3,y=[1,2].", "NAME=VALUE", POINT)
     order: int | None = option(
         "--order", "How far: the highest power of a polynomial, the highest derivative of an"
         " implicit function.", "N")
     dependent: str = option(
-        "--dependent", "The variable that the equation makes a function of the others; several for"
-        " a system: u,v.", NAMES, default="")
+        "--dependent", "The variable that the equation makes a function of the others, by default"
+        " y; several for a system: u,v.", NAMES, default="")
     direction: str = option(
         "--direction", "The direction, a number for each variable: 3,4 or x=3,y=4.", "A,B",
         default="", names=True)
@@ -47,6 +49,10 @@ class CalculusOptions(QuestionOptions):
         choices=("left", "right"))
     verbose: int = option("-v --verbose", "Say more; all rows, however many.", "", OUTPUT)
 
+    def targets(self) -> list[list[str]]:
+        return [split(text) for text in self.of] if self.command.name in OF_VECTORS else (
+            super().targets())
+
     def wrong(self) -> tuple[str, str] | None:
         return super().wrong() or self._wrong_calculus()
 
@@ -61,11 +67,8 @@ class CalculusOptions(QuestionOptions):
                 return (f"`{part}` is not of the form NAME:NAME=VALUE, such as x:y=0.5.",
                         "--correlation")
         needed = [one.name for one in self.command.options]
-        for name, text, missing in (
-                ("dependent", self.dependent, "which variable depends on the other?"),
-                ("direction", self.direction, "which direction?")):
-            if name in needed and not text.strip(" ,"):
-                return f"it is missing: {missing}", f"--{name}"
+        if "direction" in needed and not self.direction.strip(" ,"):
+            return "it is missing: which direction?", "--direction"
         if "sigma" in needed and not self.sigma:
             return "it is missing: give at least one uncertainty, such as x=0.1.", "--sigma"
         if self.tolerance is not None and seconds(self.tolerance) is None:

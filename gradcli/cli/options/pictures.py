@@ -51,8 +51,8 @@ class PlotOptions(PictureOptions):
         "--over", "The input on the axis and its range, such as x=-10:10; twice for contours and"
         " the gradient field of two inputs.", "NAME=A:B")
     of: list[str] = option(
-        "--of", "What to plot; a,b is the sum of both, repeating the option gives one curve each."
-        " By default the last result.", "NAME[,NAME]")
+        "--of", "What to plot, one curve each; a+b is the sum of both. By default the last"
+        " result.", "NAME[,NAME]")
     derivatives: list[str] = option(
         "--derivatives", f"Which derivatives to draw beside the function, up to {HIGHEST}; none for"
         " the function alone. By default 1.", "N[,N]")

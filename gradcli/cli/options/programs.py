@@ -106,8 +106,8 @@ class DeriveOptions(QuestionOptions):
     """The options of derive."""
 
     of: list[str] = option(
-        "--of", "Targets, the results to differentiate; a,b is the sum of both, repeating the"
-        " option gives each its formulas. By default the last result.", "NAME[,NAME]")
+        "--of", "Targets, the results to differentiate; a+b is the sum of both. By default the last"
+        " result.", "NAME[,NAME]")
     at: list[str] = option(
         "--at", "Values of inputs and variables that decide which branches run: x=3,y=[1,2].",
         "NAME=VALUE", POINT)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gradcli.base.errors import listed, split
 from gradcli.cli.options import (
     LIMITS,
     OUTPUT,
@@ -28,18 +29,20 @@ WORKERS = "jobs scheduler"
 class ProgramOptions(Options):
     """The options of a command that runs a program."""
 
-    file: str | None = argument("A file with an expression or program, or - for standard input.")
+    file: str | None = argument(
+        "A file with an expression or program, - for standard input, or a formula: 'x^2 sin x'.")
     expression: str | None = option(
-        "-e --expression", "A formula instead of a file.", "TEXT")
+        "-e --expression", "A formula, also one that has the name of a file.", "TEXT")
     strict_syntax: bool = option(
         "--strict-syntax", "Read formulas by the rules of files only, not as written on paper:"
         " `sin^2 x`, `xe^x` and LaTeX are errors.")
     latex: bool = option("--latex", r"The formula is LaTeX: \frac{x^2}{1+e^{-x}}.")
     of: list[str] = option(
-        "--of", "Targets, the results to answer for; a,b is the sum of both, repeating the option"
-        " gives one table each. By default the last result.", "NAME[,NAME]")
+        "--of", "Targets, the results to answer for; a+b is the sum of both. By default the last"
+        " result.", "NAME[,NAME]")
     at: list[str] = option(
-        "--at", "Values of inputs and variables: x=3,y=[1,2].", "NAME=VALUE", POINT)
+        "--at", "Values of inputs and variables: x=3,y=[1,2]; of the only one: 3.", "NAME=VALUE",
+        POINT)
     max_steps: int | None = option("--max-steps", "Budget of steps (10,000,000).", "N", LIMITS)
     max_memory: str | None = option(
         "--max-memory", "Budget of one array, such as 2G; by default half of the machine.", "BYTES",
@@ -47,12 +50,16 @@ class ProgramOptions(Options):
     timeout: str | None = option(
         "--timeout", "Budget of wall time, in seconds.", "SECONDS", LIMITS)
 
+    def targets(self) -> list[list[str]]:
+        """Return the names of each target of --of; several are a sum."""
+        return [split(part.replace("+", ",")) for part in listed(self.of)]
+
     def wrong(self) -> tuple[str, str] | None:
         if (self.file is None) == (self.expression is None):
             return ("give either a file or a formula with -e, not both."
                     if self.file is not None else
-                    "give a file, `-` for standard input, or a formula with -e."), "FILE"
-        wrong = misused_at(self.at)
+                    "give a formula, a file, or `-` for standard input."), "FILE"
+        wrong = misused_at(self.at, alone=True)
         for flag, text, read in (("--max-memory", self.max_memory, memory),
                                  ("--timeout", self.timeout, seconds)):
             if wrong is None and text is not None and read(text) is None:

@@ -54,10 +54,11 @@ class NameCheck:
     empty: one of them has no arguments.
     accepted: the names that were given values when nothing was wrong.
     two_arguments: the places of calls of log and roots with two arguments.
+    only_defines: the program has functions and nothing else.
     """
 
     __slots__ = ("accepted", "bound", "called", "calls", "declared", "early", "empty", "functions",
-                 "inputs", "objects", "order", "reads", "tapes", "two_arguments")
+                 "inputs", "objects", "only_defines", "order", "reads", "tapes", "two_arguments")
 
     def __init__(self, statements: Sequence[Statement]) -> None:
         self.order: dict[str, None] = {}
@@ -70,6 +71,8 @@ class NameCheck:
         self.objects: dict[int, str] = {}
         self.empty = self.tapes = False
         self.two_arguments: list[int] = []
+        self.only_defines = bool(statements) and all(
+            one.code and one.code[0][0] == c.DEFINE for one in statements)
         self.accepted: set[str] | None = None
         for statement in statements:
             self._scan(statement.code, None)
@@ -136,10 +139,12 @@ class NameCheck:
 
     def is_clear(self, known: Collection[str] | None) -> bool:
         """Return whether nothing in the program could be meant otherwise, as on paper: no call of
-        an unknown function, and no longer name that no line binds. known: names that the command
-        line gives or asks for; None where they may be any.
+        an unknown function, no longer name that no line binds, and not only functions.
+
+        known: names that the command line gives or asks for; None where they may be any.
         """
-        return not self.two_arguments and all(map(self.knows, self.called)) and (
+        return not (self.two_arguments or self.only_defines) and all(
+            map(self.knows, self.called)) and (
             known is None or all(len(name) == 1 or name in known for name in self.inputs))
 
     def check(self, source: Source, given: Mapping[str, Any]) -> None:

@@ -51,6 +51,7 @@ LEFT = re.compile(
     r"\s*(?:(?:var|const|input)\s+)?[^\W\d]\w*\s*(?::[^=]*)?=(?!=)"     # y =, var x: float64 =
     r"|\s*[^\W\d]\w*\s*\([^()]*\)\s*=(?!=)"                             # f(x, y) =
     r"|\s*return\b")
+SIDES = re.compile(r"(?<![=<>!~:])=(?!=)")
 END = re.compile(r"\s*;?\s*(?:#.*)?$")
 NO_FORMULA = re.compile(r"[\"'=:@]|[^\W\d]\w*\s*\.\s*[^\W\d]")
 """What stands in a line of a program and in no formula on paper: texts, bindings, methods."""
@@ -59,17 +60,21 @@ QUOTES = frozenset("“”„«»`")
 WORDS = re.compile(r"[^\W\d]\w*")
 
 
-def program(source: Source, known: Collection[str] | None = (), alone: bool = False) -> Program:
+def program(source: Source, known: Collection[str] | None = (), alone: bool = False,
+            equation: bool = False) -> Program:
     """Return the program of what was typed.
 
     known: names that the command line gives or asks for; None where it may be any, so that none is
     taken apart. alone: it is a formula of the command line, where short names of usual letters are
-    products as well: xy, ax.
+    products as well: xy, ax. equation: two sides are meant to be equal, and are read as their
+    difference.
 
     Raises what the language says of text that paper does not read either, E0104 for a formula with
     two readings, and E0720 for words that ask for something else, or what LaTeX says.
     """
     typed = _TypedText(source, known, alone)
+    if equation:
+        typed.take_equation()
     for _ in range(MAX_ROUNDS):
         refused: GradcliError | None = None
         made: Program | None = None
@@ -82,7 +87,8 @@ def program(source: Source, known: Collection[str] | None = (), alone: bool = Fa
             lines = typed.refused(problem)
         new = [k for k in lines if k not in typed.read]
         taken = [typed.take(k) for k in new]
-        if made is not None and not any(taken):
+        if made is not None and not any(taken) and not (
+                made.names.only_defines and typed.take_body(made)):
             return made
         if refused is not None and not (new and all(taken)):
             break
@@ -220,6 +226,61 @@ class _TypedText:
         self.read[number] = [(text[begin:first], (begin, first)), *writer.pieces[:-1],
                              (text[last:end], (last, end))]
         return True
+
+    def take_body(self, made: Program) -> bool:
+        """Read the last line, f(x) = x^2, as its formula; return False where it has none."""
+        number = made.source.position(made.statements[-1].start)[0] - 1
+        begin, end = self._lines[number]
+        left = LEFT.match(self._source.text, begin, end)
+        if left is None:
+            return False
+        first = left.end() + len(self._source.text[left.end():end]) - len(
+            self._source.text[left.end():end].lstrip())
+        pieces = self.read.get(number, [("", (first, first)), (
+            self._source.text[first:end], (first, end))])
+        self.read[number] = pieces[1:]
+        return True
+
+    def take_equation(self) -> None:
+        """Read the one line of the text as the difference of its sides, if it has two."""
+        lines = [k for k, (begin, end) in enumerate(self._lines)
+                 if END.sub("", self._source.text[begin:end]).strip()]
+        if len(lines) != 1:
+            return
+        begin, end = self._lines[lines[0]]
+        text = END.sub("", self._source.text[begin:end])
+        sides = [found.start() for found in SIDES.finditer(text)]
+        if len(sides) != 1:
+            return
+        at, end = begin + sides[0], begin + len(text)
+        name = self._source.text[begin:at].strip()
+        if name.isidentifier() and name not in WORDS.findall(self._source.text[at:end]) and (
+                name not in (self._known or ()) and name != "y"):
+            return
+        left, right = self._side(begin, at), self._side(at + 1, end)
+        if left and right:
+            sign = at, at + 1
+            if re.search(r"[<>=]|\b(?:if|and|or|not)\b", "".join([word for word, _ in left])):
+                left = [("(", left[0][1]), *left, (")", sign)]
+            subtracted = "".join([word for word, _ in right]).strip()
+            self.read[lines[0]] = left if subtracted == "0" else [
+                *left, (" - ", sign), *right] if subtracted.replace(".", "").isalnum() else [
+                *left, (" - (", sign), *right, (")", (end, end))]
+
+    def _side(self, begin: int, end: int) -> list[Piece]:
+        """Return a side of an equation in the language; empty where it is no formula."""
+        text = self._source.text[begin:end]
+        side = Source(text.strip(), self._source.name)
+        try:
+            made = program(side, self._known, self._alone)
+        except GradcliError:
+            return []
+        if len(made.statements) != 1 or made.names.bound or made.names.functions:
+            return []
+        first = begin + len(text) - len(text.lstrip())
+        pieces = made.source.pieces if isinstance(made.source, RewrittenSource) else [
+            (side.text, (0, len(side.text)))]
+        return [(word, (a + first, b + first)) for word, (a, b) in pieces]
 
     def _reading(self, formula: str) -> Reading | None:
         """Return the formula as paper reads it; None for what is a line of a program.

@@ -19,17 +19,18 @@ class RewrittenSource(Source):
     """The source of a program that was typed otherwise: its text is the program's, lines and
     columns are those of what was typed.
 
-    typed: the source of what was typed. read_as: what of it was read otherwise, in the language,
+    typed: the source of what was typed. pieces: of the program, each with where it was read.
+    read_as: what of it was read otherwise, in the language,
     or "" where that goes without saying.
     """
 
-    __slots__ = ("_begins", "_pieces", "read_as", "typed")
+    __slots__ = ("_begins", "pieces", "read_as", "typed")
 
     def __init__(self, typed: Source, pieces: Sequence[Piece], read_as: str = "") -> None:
         super().__init__("".join([text for text, _ in pieces]), typed.name)
         self.typed = typed
         self.read_as = read_as
-        self._pieces = list(pieces)
+        self.pieces = list(pieces)
         self._begins: list[int] = []
         at = 0
         for text, _ in pieces:
@@ -38,12 +39,12 @@ class RewrittenSource(Source):
 
     def moved(self, span: Span) -> Span:
         """Return the span of what was typed from which a part of the program was read."""
-        if not self._pieces:
+        if not self.pieces:
             return 0, 0
         first = max(0, bisect_right(self._begins, span[0]) - 1)
         last = max(first, bisect_right(self._begins, max(span[0], span[1] - 1)) - 1)
         typed = self.typed.text
-        inside = [place for _, place in self._pieces[first:last + 1]]
+        inside = [place for _, place in self.pieces[first:last + 1]]
         begin, end = min([a for a, _ in inside]), max([b for _, b in inside])
         if self._is_verbatim(first) and begin == inside[0][0]:
             begin = inside[0][0] + span[0] - self._begins[first]
@@ -54,7 +55,7 @@ class RewrittenSource(Source):
         return begin, max(begin, end)
 
     def _is_verbatim(self, number: int) -> bool:
-        text, (begin, end) = self._pieces[number]
+        text, (begin, end) = self.pieces[number]
         return end - begin == len(text) and self.typed.text.startswith(text, begin)
 
     def position(self, offset: int) -> tuple[int, int]:

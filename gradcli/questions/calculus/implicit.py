@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from math import factorial
 
+from gradcli.base.errors import Diagnostic, GradcliError
 from gradcli.base.lazy import np
 from gradcli.engine import calculus
 from gradcli.engine.sweeps.series import AtKink, Expansion, NoSeries, Series, guarded
@@ -18,6 +19,7 @@ from gradcli.questions.calculus.point import Point, in_option, one_of
 from gradcli.questions.calculus.point import order as in_order
 from gradcli.questions.plain_data import data
 from gradcli.questions.question import answer
+from gradcli.render.entries import listed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,9 +36,11 @@ NEAR = 1e-3
 
 def implicit(question: Question, dependent: Sequence[str], order: int | None = None) -> Answer:
     """Return dy/dx and what follows, up to an order. With more than one dependent variable the
-    targets are the equations of one system. Raises E0835 where the point is not on the curve, or
-    where the curve has no slope there.
+    targets are the equations of one system; with none it is y, or the one that --wrt leaves.
+    Raises E0834 where that may be several, E0835 where the point is not on the curve, or where the
+    curve has no slope there.
     """
+    dependent = dependent or [dependent_of(question)]
     for name in dependent:
         if dependent.count(name) > 1:
             raise in_option("E0834", f"`{name}` is named twice", ",".join(dependent),
@@ -51,6 +55,22 @@ def implicit(question: Question, dependent: Sequence[str], order: int | None = N
         groups = [[point] for point in points] if len(dependent) == 1 else [points]
         results = [_result(group, dependent, order or 1) for group in groups]
     return answer(question, "implicit", results)
+
+
+def dependent_of(question: Question) -> str:
+    """Return the variable that depends on the others where nobody says which. Raises E0834."""
+    names = question.program.default_sources
+    free = [name for name in names if name not in question.wrt]
+    if "y" in free and len(names) > 1:
+        return "y"
+    if len(free) == 1 and question.wrt:
+        return free[0]
+    source = question.program.source
+    raise GradcliError(Diagnostic(
+        "E0834", f"which of {listed(free)} depends on the others?" if len(names) > 1 else
+        "an implicit function needs an equation between two variables",
+        span=(0, len(source.text.rstrip())), source=source,
+        help=f"name it: --dependent {free[-1]}" if len(names) > 1 else "such as x^2 + y^2 = 25"))
 
 
 class System:
