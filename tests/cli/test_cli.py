@@ -38,7 +38,7 @@ EFFECTS: dict[str, list[tuple[list[str], str]]] = {
     "of": [(["grad", "-e", "a = x^2; b = 5x", "--at", "x=1", "--of", "a"], "da/dx\t2\n"),
            (["grad", "-e", "a = x^2; b = 5x", "--at", "x=1", "--of=a", "--of=b"],
             "da/dx\t2\ndb/dx\t5\n"),
-           (["grad", "-e", "a = x^2; b = 5x", "--at", "x=1", "--of", "a,b"], "\t7\n"),
+           (["grad", "-e", "a = x^2; b = 5x", "--at", "x=1", "--of", "a+b"], "\t7\n"),
            (["eval", "-e", "a = x^2; b = 5x", "--at", "x=1", "--of=a", "--of=b"], "a\t1\nb\t5\n")],
     "at": [(["eval", "-e", "x + y", "--at", "x=1", "--at", "y=2"], "f\t3\n"),
            (["eval", "-e", "sum(x)*y", "--at", "x=[1,2],y=2*pi/pi"], "f\t6\n")],
@@ -175,15 +175,16 @@ def test_ops_that_are_not_there(argv: list[str], status: int, told: str) -> None
     assert told in " ".join(err.split())
 
 
-def test_a_comma_list_is_a_sum_and_repeating_gives_one_result_each() -> None:
+def test_a_comma_list_gives_one_result_each_and_plus_a_sum() -> None:
     formula = ["-e", "a = x^2; b = 5*x*y", "--at", "x=3,y=2"]
-    both = loaded("grad", *formula, "--of", "a,b")["results"]
+    both = loaded("grad", *formula, "--of", "a+b")["results"]
     assert [(r["of"], r["summed"], [s["gradient"] for s in r["sources"]]) for r in both] == [
         ("a,b", True, [16.0, 15.0])]
-    each = loaded("grad", *formula, "--of", "a", "--of", "b")["results"]
-    assert [(r["of"], r["summed"]) for r in each] == [("a", False), ("b", False)]
-    assert each[0]["sources"][0]["gradient"] == 6.0
-    assert [s["gradient"] for s in each[1]["sources"]] == [10.0, 15.0]
+    for of in (["--of", "a,b"], ["--of", "a", "--of", "b"], ["--of", "a,", "b"]):
+        each = loaded("grad", *formula, *of)["results"]
+        assert [(r["of"], r["summed"]) for r in each] == [("a", False), ("b", False)]
+        assert each[0]["sources"][0]["gradient"] == 6.0
+        assert [s["gradient"] for s in each[1]["sources"]] == [10.0, 15.0]
 
 
 def test_watch_and_tf() -> None:
@@ -300,7 +301,7 @@ def test_usage_errors_name_the_option_and_what_is_near() -> None:
         (["grad", *USUAL, "--wtr", "x"], ["--wtr", "--wrt"]),
         (["grad", *USUAL, "--format", "xml"], ["--format", "'xml'", "ndjson"]),
         (["grad", *USUAL, "--at", "x"], ["--at", "`x`", "NAME=VALUE"]),
-        (["grad"], ["`-`", "-e"]), (["gard"], ["'gard'"]),
+        (["grad"], ["`-`", "formula"]), (["gard"], ["'gard'"]),
         (["grad", *USUAL, "--timeout", "soon"], ["--timeout", "'soon'"])):
         status, _, told = in_process(arguments)
         assert status == 2

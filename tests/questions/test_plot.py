@@ -168,7 +168,7 @@ def test_other_inputs_and_several_targets(tmp_path: Path) -> None:
         for x, y in curve["segments"][0]:
             assert y == pytest.approx(expected(x), rel=1e-13, abs=1e-15)
     assert answer["title"] == "y = a*x^2, z = a + x\nat a = 3"
-    (both,) = data(str(program), "--over", "x=-1:1", "--of", "y,z", "--derivatives", "none")[
+    (both,) = data(str(program), "--over", "x=-1:1", "--of", "y+z", "--derivatives", "none")[
         "curves"]
     assert both["segments"][0][0][1] == pytest.approx(2 + 1)    # the sum, with a = 2
     picture, _ = page(tmp_path, str(program), "--over", "x=-1:1", "--of", "y", "--of", "z")
@@ -659,7 +659,7 @@ def test_without_the_extra(library: str, more: list[str], monkeypatch: pytest.Mo
     (["-e", "x^2", "--over", "x=0:1", "-o", "picture.gif"], "does not tell the format"),
     (["-e", "x^2", "--over", "x=0:1", "--derivatives", "0"], "from 1 to"),
     (["-e", "x^2", "--over", "x=0:1", "--derivatives", str(HIGHEST + 1)], "from 1 to"),
-    (["--over", "x=0:1"], "give a file"), (["-e", "u^2"], "--over u=-10:10"),
+    (["--over", "x=0:1"], "give a formula"), (["-e", "u^2"], "--over u=-10:10"),
     (["-e", "x", "--over", "x=0:1", "-o", "a.png", "--format", "svg"], "leave one of them out"),
 ])
 def test_misuse(arguments: list[str], words: str) -> None:

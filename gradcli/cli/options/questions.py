@@ -52,7 +52,7 @@ class ProgramOptions(Options):
 
     def targets(self) -> list[list[str]]:
         """Return the names of each target of --of; several are a sum."""
-        return [split(part.replace("+", ",")) for part in listed(self.of)]
+        return [split(part.replace("+", ",")) for part in dict.fromkeys(listed(self.of))]
 
     def wrong(self) -> tuple[str, str] | None:
         if (self.file is None) == (self.expression is None):
