@@ -315,7 +315,9 @@ def one_type(values: Sequence[Any]) -> Sequence[Any]:
     """Return the parts of a list, numbers in the type of the tensors beside them."""
     kind: str | None = next(
         (v.dtype.name for v in engine.flatten(values) if isinstance(v, engine.Tensor)), None)
-    if kind is None and not any(hasattr(v, "dtype") for v in values):
+    if kind is None and hasattr(values[0], "dtype") and not np.ndim(values[0]):
+        kind = values[0].dtype.name
+    elif kind is None:
         kind = LITERALS.get(np.result_type(*map(_array, values)).name)
     return [v if isinstance(v, (list, tuple, engine.Tensor)) else constant(v, kind)
             for v in values]
@@ -360,7 +362,7 @@ def product(a: Any, b: Any) -> Any:
 
 def operands(op: Any, given: Sequence[Any]) -> list[Any]:
     """Return the operands of an operation as tensors: numbers and arrays in the type of the first
-    tensor among its data, else float32 and int32.
+    tensor among its data, else of the first of all.
     """
     kind = None
     for k, x in enumerate(given):
@@ -373,11 +375,16 @@ def operands(op: Any, given: Sequence[Any]) -> list[Any]:
             made.append(x)
         elif isinstance(x, engine.Tensor):
             made.append(as_tensor(x.read()))
-        elif op.role(k) != "data" or kind is None:
+        elif op.role(k) != "data":
             made.append(convert_to_tensor(x))
+        elif kind is None:
+            made.append(convert_to_tensor(x))
+            kind = made[-1].dtype
         elif isinstance(x, (list, tuple)):
-            found = convert_to_tensor(x)
-            made.append(found if found.dtype.is_bool else cast(found, kind))
+            parts = engine.flatten(x)
+            made.append(
+                cast(convert_to_tensor(x), kind) if any(isinstance(v, engine.Tensor) for v in parts)
+                else constant(x, None if all(isinstance(v, bool) for v in parts) else kind))
         else:
             made.append(constant(x, kind))
     return made

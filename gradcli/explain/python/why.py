@@ -357,6 +357,8 @@ def _called(reason: reasons.Reason, gap: Gap, scene: PythonScene) -> None:
     asking = scene.texts.scope(gap.asked_at)
     if not (twice or reason.code in OUTSIDE) or scene.texts.scope(place) in (None, asking):
         return
+    if reason.code == "path-gradient-not-recorded" and scene.texts.scope(reason.span) is asking:
+        return      # it points to the first question, not to what that went through
     text = scene.texts.of(place)
     found = [text.position(call) for call in changes.calls_to(scene.texts, place)[1]]
     bound = scene.texts.statement(scene.binding(gap.source)) if twice else None
