@@ -29,6 +29,8 @@ HOLDS = {"bool": "b", "int32": "biu", "int64": "biu", "float32": "biuf",
          "float64": "biuf"}
 INT32, FLOAT32 = 2**31 - 1, 3.4028235677973366e38    # what rounds to the largest one
 CHANNELS_LAST = ("NWC", "NHWC", "NDHWC", "channels_last")
+# Operands that say where, and have a type of their own.
+PLACES = ("indices", "segment_ids", "mask", "partitions")
 # What Python code does to numbers: instructions that ask the second operand for its own way.
 OPERATORS = ("BINARY_OP", "COMPARE_OP")
 
@@ -364,27 +366,25 @@ def operands(op: Any, given: Sequence[Any]) -> list[Any]:
     """Return the operands of an operation as tensors: numbers and arrays in the type of the first
     tensor among its data, else of the first of all.
     """
-    kind = None
-    for k, x in enumerate(given):
-        if isinstance(x, engine.Tensor) and op.role(k) == "data":
-            kind = x.dtype
-            break
+    data = [op.role(k) == "data" and (
+        k >= len(op.parameters) or op.parameters[k] not in PLACES) for k in range(len(given))]
+    kind = next((x.dtype for x, one in zip(given, data, strict=True)
+                 if one and isinstance(x, engine.Tensor)), None)
     made: list[Any] = []
     for k, x in enumerate(given):
         if x is None or isinstance(x, str):
             made.append(x)
         elif isinstance(x, engine.Tensor):
             made.append(as_tensor(x.read()))
-        elif op.role(k) != "data":
+        elif not data[k]:
             made.append(convert_to_tensor(x))
         elif kind is None:
             made.append(convert_to_tensor(x))
             kind = made[-1].dtype
         elif isinstance(x, (list, tuple)):
             parts = engine.flatten(x)
-            made.append(
-                cast(convert_to_tensor(x), kind) if any(isinstance(v, engine.Tensor) for v in parts)
-                else constant(x, None if all(isinstance(v, bool) for v in parts) else kind))
+            made.append(cast(convert_to_tensor(x), kind) if any(
+                isinstance(v, engine.Tensor) for v in parts) else constant(x, kind))
         else:
             made.append(constant(x, kind))
     return made
