@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from gradcli.formulas import polynomials
-from gradcli.formulas.polynomials import TooLong
+from gradcli.formulas import monomials
+from gradcli.formulas.monomials import TooLong
 from gradcli.formulas.rewrites import positive
 from gradcli.formulas.terms import CALL, MINUS, NAME, NUMBER, ONE, PRODUCT, SUM, ZERO, whole
 from gradcli.formulas.text.arithmetic import LAST
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from gradcli.formulas.algebra import Algebra
-    from gradcli.formulas.polynomials import Monomial, Polynomial
+    from gradcli.formulas.monomials import Monomial, Monomials
     from gradcli.formulas.terms import Number, Term
 
     # A coefficient, and the exponents of bases by the numbers of their terms.
@@ -38,7 +38,7 @@ class Canonical:
         self.kept = kept
         self.familiar = familiar
         self.known: dict[int, Factors] = {}
-        self.sums: dict[int, Polynomial] = {}
+        self.sums: dict[int, Monomials] = {}
         self.rooted: set[int] = set()
 
     def of(self, term: Term) -> Factors:
@@ -104,7 +104,7 @@ class Canonical:
             base = self.algebra.table.all[number]
             n = exponent.numerator // exponent.denominator
             if base.kind == NUMBER and isinstance(base.value, Fraction) and n:
-                if abs(n) > polynomials.MOST:
+                if abs(n) > monomials.MOST or base.value == 0:
                     raise TooLong
                 coefficient *= base.value**n
                 exponent -= n
@@ -119,7 +119,7 @@ class Canonical:
 
     def _raised(self, factors: Factors, n: int) -> Factors:
         coefficient, powers = factors
-        if (coefficient == 0 and n < 0) or (abs(n) > polynomials.MOST and coefficient != 1):
+        if (coefficient == 0 and n < 0) or (abs(n) > monomials.MOST and coefficient != 1):
             raise TooLong
         return coefficient**n, {base: e * n for base, e in powers.items()}
 
@@ -169,7 +169,7 @@ class Canonical:
         inner = self.sums.get(number)
         if not more and e == 1 and inner is not None:
             if coefficient != 1:
-                inner = polynomials.scaled(inner, coefficient)
+                inner = monomials.scaled(inner, coefficient)
                 number = self.sum_term(inner).number
                 self.sums[number] = inner
             self.rooted.add(number)
@@ -192,7 +192,7 @@ class Canonical:
         if argument.kind == SUM:
             values = [*[c for _, c in argument.items], argument.value]
             if all(isinstance(v, Fraction) for v in values):
-                found = polynomials.content({((k, ONE),): v for k, v in enumerate(values) if v})
+                found = monomials.content({((k, ONE),): v for k, v in enumerate(values) if v})
         else:
             coefficient, _ = a.split(argument)
             found = coefficient if isinstance(coefficient, Fraction) else ONE
@@ -209,8 +209,8 @@ class Canonical:
             return ZERO, {}
         if len(parts) == 1:
             return parts[0]
-        shared = dict(polynomials.common([tuple(powers.items()) for _, powers in parts]))
-        total = polynomials.plus(*[self.expanded(c, {
+        shared = dict(monomials.common([tuple(powers.items()) for _, powers in parts]))
+        total = monomials.plus(*[self.expanded(c, {
             number: powers.get(number, ZERO) - shared.get(number, ZERO)
             for number in {*powers, *shared}}) for c, powers in parts])
         total = self._replaced(total)
@@ -219,7 +219,7 @@ class Canonical:
         for number, exponent in list(shared.items()):
             divisor = self.sums.get(number)
             while divisor and exponent < 0 and exponent.denominator == 1:
-                quotient = polynomials.divided(total, divisor)
+                quotient = monomials.divided(total, divisor)
                 if quotient is None:
                     break
                 total = quotient
@@ -228,21 +228,21 @@ class Canonical:
             shared[number] = exponent
         return self._times((ONE, {n: e for n, e in shared.items() if e}), self.of_sum(total))
 
-    def expanded(self, coefficient: Fraction, powers: Mapping[int, Fraction]) -> Polynomial:
+    def expanded(self, coefficient: Fraction, powers: Mapping[int, Fraction]) -> Monomials:
         """Return factors with whole powers of sums multiplied out. Raises TooLong."""
-        total = polynomials.constant(coefficient)
+        total = monomials.constant(coefficient)
         for number, exponent in powers.items():
             inner = self.sums.get(number)
             n = exponent.numerator // exponent.denominator
             if inner is not None and n > 0:
-                total = polynomials.times(total, polynomials.power(inner, n))
+                total = monomials.times(total, monomials.power(inner, n))
                 exponent -= n
             if exponent:
-                total = polynomials.scaled(total, ONE, ((number, exponent),))
+                total = monomials.scaled(total, ONE, ((number, exponent),))
         return self._opened(total)
 
-    def _opened(self, total: Polynomial) -> Polynomial:
-        """Return a polynomial with whole powers of what stands below roots multiplied out."""
+    def _opened(self, total: Monomials) -> Monomials:
+        """Return a sum with whole powers of what stands below roots multiplied out."""
         parts = []
         for monomial, coefficient in total.items():
             factors = self._settled(coefficient, dict(monomial))
@@ -252,27 +252,27 @@ class Canonical:
                     parts.append({monomial: coefficient})
                     continue
             parts.append(self.expanded(*factors))
-        return polynomials.plus(*parts)
+        return monomials.plus(*parts)
 
-    def of_sum(self, total: Polynomial) -> Factors:
-        """Return a polynomial as factors: its content, its monomial, and one sum."""
-        outside = polynomials.common(total)
-        inner = polynomials.scaled(total, ONE, polynomials.inverse(outside))
-        size = polynomials.content(inner)
-        inner = polynomials.scaled(inner, 1 / size)
+    def of_sum(self, total: Monomials) -> Factors:
+        """Return a sum as factors: its content, its monomial, and what is left."""
+        outside = monomials.common(total)
+        inner = monomials.scaled(total, ONE, monomials.inverse(outside))
+        size = monomials.content(inner)
+        inner = monomials.scaled(inner, 1 / size)
         if len(inner) == 1:
             return size, dict(outside)
         term = self.sum_term(inner)
-        turned = self.sum_term(polynomials.scaled(inner, MINUS))
+        turned = self.sum_term(monomials.scaled(inner, MINUS))
         if turned.number in self.rooted:
-            term, size, inner = turned, -size, polynomials.scaled(inner, MINUS)
+            term, size, inner = turned, -size, monomials.scaled(inner, MINUS)
         if term.kind != SUM:
             return self._times((size, dict(outside)), self.of(term))
         self.sums[term.number] = inner
         return size, {**dict(outside), term.number: ONE}
 
-    def _replaced(self, total: Polynomial) -> Polynomial:
-        """Return a polynomial with squares of functions written with their partners."""
+    def _replaced(self, total: Monomials) -> Monomials:
+        """Return a sum with squares of functions written with their partners."""
         a = self.algebra
         for number in {n for monomial in total for n, _ in monomial} if self.squares else ():
             term = a.table.all[number]
@@ -280,8 +280,8 @@ class Canonical:
             if found is not None:
                 partner = a.call(TABLE[found[0]], term.args, None, None)
                 square = {((partner.number, Fraction(2)),): Fraction(found[1]),
-                          polynomials.ONE: Fraction(found[2])}
-                total = polynomials.substituted(total, number, square)
+                          monomials.ONE: Fraction(found[2])}
+                total = monomials.substituted(total, number, square)
         return total
 
     # --- and back -----------------------------------------------------------------------------
@@ -293,8 +293,8 @@ class Canonical:
         return a.times(a.number(coefficient), a.product_of([
             (a.table.all[number], a.number(e)) for number, e in powers.items()]))
 
-    def sum_term(self, total: Polynomial) -> Term:
-        """Return a polynomial as a term, its summands in the order in which people write them."""
+    def sum_term(self, total: Monomials) -> Term:
+        """Return a sum as a term, its summands in the order in which people write them."""
         a = self.algebra
         made = [(self.term((ONE, dict(m))), c, m) for m, c in total.items()]
         term = a.sum_of([(t, c) for t, c, _ in made])

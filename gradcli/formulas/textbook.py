@@ -12,15 +12,16 @@ import re
 from fractions import Fraction
 
 from gradcli.base.errors import GradcliError
-from gradcli.formulas import polynomials
+from gradcli.formulas import monomials
+from gradcli.formulas.analysis.constants import value_of
 from gradcli.formulas.factors import Canonical
-from gradcli.formulas.polynomials import TooLong
+from gradcli.formulas.identities import CHANGES, one_denominator
+from gradcli.formulas.monomials import TooLong
 from gradcli.formulas.rewrites import rebuilt
 from gradcli.formulas.terms import (
     ARRAY,
     CALL,
     HALF,
-    NAME,
     NUMBER,
     ONE,
     PRODUCT,
@@ -40,11 +41,12 @@ if TYPE_CHECKING:
 
     from gradcli.formulas.algebra import Algebra
     from gradcli.formulas.factors import Factors
-    from gradcli.formulas.polynomials import Polynomial
     from gradcli.formulas.terms import Number, Term
 
 LARGEST, LONGEST = 120, 1_000
 """A term of more parts or characters stays as it is."""
+TOGETHER, SMALL = 1_000, 12
+"""Of terms that have more parts together those stay that are not small."""
 
 NEW_FUNCTIONS = 1.3
 """A form with functions that the term has not has to be shorter by this factor."""
@@ -69,13 +71,21 @@ SQUARES: tuple[Mapping[str, tuple[str, int, int]], ...] = (
 """Function to (partner, factor, constant) of its square, for each way to write a term."""
 
 
+def textbooks(a: Algebra, terms: Sequence[Term], beside: Sequence[Term] = ()) -> list[Term]:
+    """Return terms in their textbook forms; where they are many, the small ones only."""
+    sizes = [_size_of(a, term) for term in terms]
+    most = LARGEST if sum(sizes) <= TOGETHER else SMALL
+    return [textbook(a, term, beside) if size <= most else term
+            for term, size in zip(terms, sizes, strict=True)]
+
+
 def textbook(a: Algebra, term: Term, beside: Sequence[Term] = ()) -> Term:
     """Return a term of numbers in the shortest form that is known: factored, expanded, over one
     denominator. Its value is the same wherever the term is defined; where the form is defined at
     more points, that is noted as a condition of the algebra. Large terms, and those of arrays, stay
     as they are. beside: terms whose functions readers know, those of what was differentiated.
     """
-    if _is_large(a, term):
+    if _size_of(a, term) > LARGEST:
         return term
     term = _with_fractions(a, term)
     for _ in range(TIMES):
@@ -86,8 +96,8 @@ def textbook(a: Algebra, term: Term, beside: Sequence[Term] = ()) -> Term:
     return term
 
 
-def _is_large(a: Algebra, term: Term) -> bool:
-    """Return whether a term has more than LARGEST parts, without a walk over all of them."""
+def _size_of(a: Algebra, term: Term) -> int:
+    """Count the parts of a term, up to LARGEST + 1 or a few more."""
     found = {term.number}
     pending = [term.number]
     while pending and len(found) <= LARGEST:
@@ -95,7 +105,7 @@ def _is_large(a: Algebra, term: Term) -> bool:
             if number not in found:
                 found.add(number)
                 pending.append(number)
-    return len(found) > LARGEST
+    return len(found)
 
 
 def _less_square(a: Algebra, x: Term) -> Term:
@@ -178,6 +188,7 @@ def _shortest(a: Algebra, term: Term, beside: Sequence[Term]) -> Term:
             found += NEW_CALL * len(calls)
         return found * NESTED if any(_is_nested(t) for t in inside) else found
 
+    names = a.table.names(parts)
     before = dict(a.conditions)
     best, size, conditions = term, cost(term), before
     values = None
@@ -193,8 +204,8 @@ def _shortest(a: Algebra, term: Term, beside: Sequence[Term]) -> Term:
             except GradcliError:
                 continue
             if shorter < size:
-                values = values or _values(a, term)
-                if _agree(values, _values(a, form)):
+                values = values or _values(a, term, names)
+                if _agree(values, _values(a, form, names)):
                     best, size, conditions = form, shorter, dict(a.conditions)
     a.conditions = conditions
     return best
@@ -254,7 +265,7 @@ def _forms(a: Algebra, term: Term, canonical: Canonical) -> Iterator[Term]:
         canonical.find_roots(term)
         yield from _of_factors(a, canonical.of(term), canonical)
         yield from _of_groups(a, term, canonical)
-    except TooLong:
+    except (TooLong, GradcliError):     # too many summands, too many characters
         return
 
 
@@ -271,7 +282,7 @@ def _of_groups(a: Algebra, term: Term, canonical: Canonical) -> Iterator[Term]:
             item for item in term.items if item[0] is not inner[0]]))
         term = inner[0]
     parts = [part for part in canonical.parts(term) if part[0]]
-    shared = {n: e for n, e in polynomials.common([
+    shared = {n: e for n, e in monomials.common([
         tuple(powers.items()) for _, powers in parts]) if len({
             powers.get(n, ZERO) > 0 for _, powers in parts}) == 1 and all(n in p for _, p in parts)}
     groups: dict[tuple[tuple[int, Fraction], ...], list[Factors]] = {}
@@ -299,12 +310,11 @@ def _ways(a: Algebra, factors: Factors, canonical: Canonical) -> Iterator[Factor
     one, roots of quotients above the line.
     """
     yield factors
-    for change in (_with_numbers_raised, _exponentials_above, _with_partners, _of_double_angle,
-                   _hyperbolic, _one_denominator, _roots_above):
+    for change in CHANGES:
         changed = change(a, factors, canonical)
         if changed is not None and changed != factors:
             yield changed
-            both = _one_denominator(a, changed, canonical)
+            both = one_denominator(a, changed, canonical)
             if both is not None:
                 yield both
 
@@ -320,182 +330,18 @@ def _numerators(a: Algebra, factors: Factors, canonical: Canonical) -> Iterator[
         return
     rest = {n: e for n, e in powers.items() if n not in above}
     split = [(p, e * n) for number, e in above.items()
-             for p, n in polynomials.factored(canonical.sums[number])]
+             for p, n in monomials.factored(canonical.sums[number])]
     yield a.times(canonical.term((coefficient, rest)), *[
         a.power(canonical.sum_term(p), a.number(e)) for p, e in split])
     total = canonical.expanded(ONE, above)
     atoms = {n: e for n, e in rest.items() if n not in canonical.sums}
     below = {n: e for n, e in atoms.items() if e < 0}
     for inside in ({}, {n: e for n, e in atoms.items() if e > 0}, below, atoms):
-        inner = polynomials.scaled(total, ONE, tuple(sorted(inside.items())))
+        inner = monomials.scaled(total, ONE, tuple(sorted(inside.items())))
         outer = canonical.term((ONE, {n: e for n, e in rest.items() if n not in inside}))
         for c, d in ((coefficient, ONE), (ONE, coefficient)):
             yield a.times(a.number(c), outer, canonical.sum_term(
-                polynomials.scaled(inner, d)))
-
-
-# --------------------------------------------------------------------------------------------------
-# Changes of factors. Each returns None where there is nothing to change.
-
-def _one_denominator(a: Algebra, factors: Factors, canonical: Canonical) -> Factors | None:
-    """Multiply out the sums below the line."""
-    coefficient, powers = factors
-    below = {n: -e for n, e in powers.items() if n in canonical.sums and e < 0
-             and e.denominator == 1}
-    if len(below) < 2:
-        return None
-    least = min(below.values())
-    product = canonical.of_sum(canonical.expanded(ONE, {n: e / least for n, e in below.items()}))
-    rest = {n: e for n, e in powers.items() if n not in below}
-    return coefficient / product[0]**int(least), {
-        **rest, **{n: -e * least for n, e in product[1].items()}}
-
-
-def _roots_above(a: Algebra, factors: Factors, canonical: Canonical) -> Factors | None:
-    """Write 1/sqrt(u/v) as sqrt(u/v)*v/u."""
-    coefficient, powers = factors
-    table = a.table.all
-    for number, e in powers.items():
-        if e < 0 and e.denominator > 1 and table[number].kind == PRODUCT:
-            n = e.numerator // e.denominator
-            c, inner = canonical.of(table[number])
-            changed = {**powers, number: e - n}
-            for base, exponent in inner.items():
-                changed[base] = changed.get(base, ZERO) + n * exponent
-            return coefficient * c**n, {b: x for b, x in changed.items() if x}
-    return None
-
-
-def _exponentials_above(a: Algebra, factors: Factors, canonical: Canonical) -> Factors | None:
-    """Write 1/exp(u) as exp(-u)."""
-    coefficient, powers = factors
-    changed = {}
-    for number, e in powers.items():
-        term = a.table.all[number]
-        if term.is_call("exp") and e < 0:
-            turned = a.times(a.number(e), term.args[0])
-            number, e = a.table.call(TABLE["exp"], [turned], None, ()).number, ONE
-        changed[number] = e
-    return coefficient, changed
-
-
-def _with_numbers_raised(a: Algebra, factors: Factors, canonical: Canonical) -> Factors | None:
-    """Write 3^(2*x) as 9^x."""
-    coefficient, powers = factors
-    changed: dict[int, Fraction] = {}
-    for number, e in powers.items():
-        term = a.table.all[number]
-        if term.kind == PRODUCT and e.denominator == 1 and e > 1 and len(term.items) == 1:
-            ((base, exponent),) = term.items
-            n = whole(base.value) if base.kind == NUMBER else None
-            if n is not None and e < LARGEST_POWER and n**int(e) < LARGEST_BASE:
-                number, e = a.power(a.number(base.value**int(e)), exponent).number, ONE
-        changed[number] = e
-    return coefficient, changed
-
-
-LARGEST_BASE, LARGEST_POWER = 1000, 10
-
-PARTNERS = {("sin", "cos"): ("tan", "cot"), ("sinh", "cosh"): ("tanh", "coth")}
-"""Functions to their quotients."""
-
-
-def _with_partners(a: Algebra, factors: Factors, canonical: Canonical) -> Factors | None:
-    """Write sin/cos as tan, and 1/cos and 1/sin by names of their own."""
-    coefficient, powers = factors
-    changed = dict(powers)
-    for (number, e), (name, other) in _pairs(a, powers, ("sin", "cos"), ("sinh", "cosh")):
-        n = changed.get(other, ZERO)
-        if e == -n:
-            del changed[number], changed[other]
-            tangent, cotangent = PARTNERS[name]
-            function = tangent if e > 0 else cotangent
-            changed[_call(a, function, a.table.all[number].args[0])] = abs(e)
-    if changed == powers:
-        for number, e in powers.items():
-            term = a.table.all[number]
-            if e < 0 and term.is_call("sin", "cos", "tan", "sinh", "cosh", "tanh"):
-                del changed[number]
-                function = {"sin": "csc", "cos": "sec", "tan": "cot"}[term.operation.name[:3]]
-                changed[_call(a, function + term.operation.name[3:], term.args[0])] = -e
-    return coefficient, changed
-
-
-def _pairs(a: Algebra, powers: Mapping[int, Fraction], *names: tuple[str, str]
-           ) -> Iterator[tuple[tuple[int, Fraction], tuple[tuple[str, str], int]]]:
-    """Yield ((the number of a function, its exponent), (the names, that of its partner)) for two
-    functions of one argument among the bases.
-    """
-    for number, e in powers.items():
-        term = a.table.all[number]
-        for one, other in names:
-            if term.is_call(one):
-                partner = a.call(TABLE[other], term.args, None, None)
-                if partner.number in powers:
-                    yield (number, e), ((one, other), partner.number)
-
-
-def _call(a: Algebra, name: str, argument: Term) -> int:
-    return a.call(TABLE[name], [argument], None, None).number
-
-
-def _of_double_angle(a: Algebra, factors: Factors, canonical: Canonical) -> Factors | None:
-    """Write sin(u)*cos(u) as sin(2*u)/2, and 1 - 2*sin(u)^2 as cos(2*u); the same of sinh, cosh.
-    """
-    coefficient, powers = factors
-    changed = dict(powers)
-    for (number, e), ((one, _), other) in _pairs(a, powers, ("sin", "cos"), ("sinh", "cosh")):
-        if e == powers[other] and e.denominator == 1:
-            double = a.times(a.number(Fraction(2)), a.table.all[number].args[0])
-            del changed[number], changed[other]
-            changed[_call(a, one, double)] = e
-            coefficient /= 2**int(e)
-    for number, e in powers.items():
-        found = _double_cosine(a, canonical.sums.get(number, {}))
-        if found is not None and e.denominator == 1:
-            del changed[number]
-            changed[found[1]] = changed.get(found[1], ZERO) + e
-            coefficient *= found[0]**int(e)
-    return coefficient, changed
-
-
-def _double_cosine(a: Algebra, total: Polynomial) -> tuple[Fraction, int] | None:
-    """Return (c, the number of cos(2*u)) for c*(1 - 2*sin(u)^2) and its like, else None."""
-    if len(total) != 2:
-        return None
-    for monomial, c in total.items():
-        if len(monomial) == 1 and monomial[0][1] == 2:
-            term = a.table.all[monomial[0][0]]
-            constant = total.get(polynomials.ONE, ZERO)
-            for name, factor, function in (("sin", -2, "cos"), ("cos", -2, "cos"),
-                                           ("sinh", 2, "cosh"), ("cosh", -2, "cosh")):
-                if term.is_call(name) and c == factor * constant:
-                    double = a.times(a.number(Fraction(2)), term.args[0])
-                    sign = -1 if name in ("cos", "cosh") else 1
-                    return constant * sign, _call(a, function, double)
-    return None
-
-
-def _hyperbolic(a: Algebra, factors: Factors, canonical: Canonical) -> Factors | None:
-    """Write exp(u)/(exp(2*u) + 1) as 1/(2*cosh(u)), and its like."""
-    coefficient, powers = factors
-    for number, e in powers.items():
-        total = canonical.sums.get(number, {})
-        if len(total) != 2 or polynomials.ONE not in total or e.denominator > 1:
-            continue
-        constant = total[polynomials.ONE]
-        ((monomial, c),) = [item for item in total.items() if item[0]]
-        (base, m), *more = monomial
-        term = a.table.all[base]
-        if more or not term.is_call("exp") or abs(c) != abs(constant) or (
-                powers.get(base, ZERO) != -m * e / 2):
-            continue
-        rest = {n: x for n, x in powers.items() if n not in (number, base)}
-        half = a.times(a.number(m / 2), term.args[0])
-        function = _call(a, "cosh" if c == constant else "sinh", half)
-        rest[function] = rest.get(function, ZERO) + e
-        return coefficient * (2 * c)**int(e), rest
-    return None
+                monomials.scaled(inner, d)))
 
 
 # --------------------------------------------------------------------------------------------------
@@ -506,43 +352,19 @@ POINTS = (0.37, 1.83, -0.61, 5.2, -2.9, 0.071)
 NEAR = 1e-7
 
 
-def _values(a: Algebra, term: Term) -> list[float]:
+def _values(a: Algebra, term: Term, names: Sequence[str]) -> list[float]:
     """Return the values of a term at points; NaN where it has none."""
-    return [value_at(a, term, k) for k in range(2 * len(POINTS))]
-
-
-def value_at(a: Algebra, term: Term, k: int) -> float:
-    """Return the value of a term of numbers at a point of its own for each k; NaN where it has
-    none.
-    """
-    found: dict[int, float] = {}
-    names = 0
-    try:
-        for t in a.table.of([term]):
-            if t.kind == NUMBER:
-                value = as_float(t.value)
-            elif t.kind == NAME and t.attributes:
-                value = {"pi": math.pi, "e": math.e}[t.value]
-            elif t.kind == NAME:
-                names += 1
-                place = k + sum(map(ord, t.value)) * (k // len(POINTS))
-                value = POINTS[place % len(POINTS)] * (1 + 0.01 * (sum(map(ord, t.value)) % 7))
-            elif t.kind == SUM:
-                value = as_float(t.value) + sum([found[p.number] * as_float(c) for p, c in t.items])
-            elif t.kind == PRODUCT:
-                value = as_float(t.value)
-                for b, e in t.items:
-                    power = found[b.number] ** found[e.number]
-                    value *= math.nan if isinstance(power, complex) else power
-            else:
-                value = float(t.operation.on_scalars([found[x.number] for x in t.args]))
-            found[t.number] = value
-    except (ArithmeticError, ValueError, TypeError):
-        return math.nan
-    return found[term.number]
+    found = []
+    for k in range(2 * len(POINTS)):
+        value = value_of(a, term, {
+            name: POINTS[(k + j * (1 + k // len(POINTS))) % len(POINTS)] * (1 + j / 100)
+            for j, name in enumerate(names)})
+        found.append(math.nan if isinstance(value, complex) else value)
+    return found
 
 
 def _agree(first: Sequence[float], second: Sequence[float]) -> bool:
-    """Return whether values are the same wherever the first are numbers."""
-    return all(abs(x - y) <= NEAR * max(abs(x), 1e-6)
+    """Return whether values are the same wherever the first are numbers, at some points at least.
+    """
+    return any(map(math.isfinite, first)) and all(abs(x - y) <= NEAR * max(abs(x), 1e-6)
                for x, y in zip(first, second, strict=True) if math.isfinite(x))

@@ -12,6 +12,8 @@ from gradcli.ops import TABLE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from gradcli.formulas.algebra import Algebra
     from gradcli.formulas.terms import Term
 
@@ -19,24 +21,26 @@ NOTHING = 1e-12
 """What is smaller than so much of its parts, and not proved to be something, counts as 0."""
 
 
-def value_of(a: Algebra, term: Term) -> float:
-    """Return the value of a term without names of the file as a float; NaN where there is none."""
+def value_of(a: Algebra, term: Term, names: Mapping[str, float] | None = None) -> float:
+    """Return the value of a term as a float; NaN where there is none. names: the values of names of
+    the file.
+    """
     if term.kind == NUMBER:
         return as_float(term.value)
     found: dict[int, float] = {}
     for t in a.table.of([term]):
         try:    # a row that is for arrays alone has no function on floats: TypeError
-            found[t.number] = _value(t, found)
+            found[t.number] = _value(t, found, names or {})
         except (ArithmeticError, TypeError, ValueError):
             found[t.number] = float("nan")
     return found[term.number]
 
 
-def _value(t: Term, found: dict[int, float]) -> float:
+def _value(t: Term, found: dict[int, float], names: Mapping[str, float]) -> float:
     if t.kind == NUMBER:
         return as_float(t.value)
     if t.kind == NAME:
-        return {"pi": pi, "e": e}[t.value] if t.attributes else float("nan")
+        return {"pi": pi, "e": e}[t.value] if t.attributes else names.get(t.value, float("nan"))
     if t.kind == SUM:
         total = as_float(t.value)
         for one, c in t.items:

@@ -140,7 +140,7 @@ def zeros(p: Polynomial) -> list[Zero]:
 
 def _of_simple(p: Polynomial) -> list[Zero]:
     found = []
-    for x in _rational(p):
+    for x in rational_zeros(p):
         found.append(Zero(x, x, 1, (x, ZERO, 0)))
         p = divided(p, [-x, ONE])[0]
     if len(p) == 3:
@@ -150,7 +150,7 @@ def _of_simple(p: Polynomial) -> list[Zero]:
     return found + _isolated(p) if len(p) > 1 else found
 
 
-def _rational(p: Polynomial) -> list[Fraction]:
+def rational_zeros(p: Polynomial) -> list[Fraction]:
     """Return the rational zeros, by the divisors of the first and the last coefficient."""
     found = []
     if p[0] == 0:

@@ -73,12 +73,11 @@ class Written:
 
 def _on_paper(found: Derivation, terms: Sequence[Term], writer: Language, named: bool) -> Written:
     """Return terms in the form of textbooks; as they are where that needs names, and more text."""
-    from gradcli.formulas.textbook import textbook
+    from gradcli.formulas.textbook import textbooks
 
     a = found.algebra
     before = dict(a.conditions)
-    made = Written(found, [textbook(a, t, list(found.primal.values())) for t in terms], writer,
-                   named)
+    made = Written(found, textbooks(a, terms, list(found.primal.values())), writer, named)
     if made.definitions:
         plain = Written(found, terms, writer, named)
         if plain.length() <= made.length():
