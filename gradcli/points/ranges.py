@@ -12,7 +12,7 @@ import re
 
 from gradcli.base.errors import Diagnostic, GradcliError, Source
 from gradcli.base.lazy import np
-from gradcli.lang.running.program import constant
+from gradcli.lang.typed.constants import constant
 from gradcli.points.cells import BETWEEN, texts
 from gradcli.points.table import Rows, Table
 

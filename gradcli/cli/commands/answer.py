@@ -5,10 +5,9 @@ from __future__ import annotations
 from gradcli.base.errors import Diagnostic, GradcliError, Source, listed, split
 from gradcli.base.lazy import np
 from gradcli.cli.commands.output import Destination
-from gradcli.cli.commands.question import guarded, question_from, values_at
+from gradcli.cli.commands.question import constant_of, guarded, question_from, values_at
 from gradcli.cli.environment import OK, WRONG
 from gradcli.cli.options.questions import QuestionOptions
-from gradcli.lang.running.program import constant
 from gradcli.render import DOCUMENTS, EXACT
 from gradcli.render.numbers import visible
 
@@ -113,7 +112,7 @@ def _interval(text: str | None) -> tuple[str, float, float] | None:
 
 def _number(text: str, option: str, such: str) -> float:
     """Read one number that an option gives. Raises E0834."""
-    value = constant(text, option)
+    value = constant_of(text, option)
     if type(value) not in (float, int):
         raise GradcliError(Diagnostic(
             "E0834", f"`{text}` is not a number", span=(0, len(text)), source=Source(text, option),

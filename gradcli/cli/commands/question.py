@@ -302,7 +302,7 @@ def _weights(text: str) -> Any:
 def _number(name: str, text: str, where: str) -> Any:
     """Return the value of a constant expression as the engine holds it; E0306 has its place here.
     """
-    value = constant(text, where)
+    value = constant_of(text, where)
     try:
         return plain_value(name, value)
     except GradcliError as problem:
@@ -311,6 +311,17 @@ def _number(name: str, text: str, where: str) -> Any:
         raise
 
 
+def constant_of(text: str, where: str) -> Any:
+    """Return the value of a constant expression, as on paper where the language refuses it."""
+    try:
+        return constant(text, where)
+    except GradcliError as refused:
+        from gradcli.lang.typed.program import constant_on_paper
+
+        return constant_on_paper(text, where, refused)
+
+
 def _distinct(texts: list[str]) -> list[str]:
-    """Return the names of comma lists, each once."""
-    return list(dict.fromkeys(listed(texts)))
+    """Return the names of lists with commas or blanks, each once."""
+    return list(dict.fromkeys([name for part in listed(texts) for name in (
+        part.split() if "[" not in part else [part])]))

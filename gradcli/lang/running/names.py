@@ -145,7 +145,8 @@ class NameCheck:
         """
         return not (self.two_arguments or self.only_defines) and all(
             map(self.knows, self.called)) and (
-            known is None or all(len(name) == 1 or name in known for name in self.inputs))
+            known is None or all(
+                (len(name) == 1 and name < "\u2100") or name in known for name in self.inputs))
 
     def check(self, source: Source, given: Mapping[str, Any]) -> None:
         """Raise all name errors together.

@@ -11,6 +11,7 @@ readings stays an error that shows both. Text in LaTeX is that of `--latex`.
 from __future__ import annotations
 
 import re
+from unicodedata import normalize
 
 from gradcli.base.errors import GradcliError, Source
 from gradcli.lang.messages.unknown import readings
@@ -32,6 +33,7 @@ from gradcli.lang.typed.words import (
     refuse_two_splits,
     refuse_words,
     splits,
+    words_of,
 )
 
 TYPE_CHECKING = False
@@ -45,6 +47,8 @@ if TYPE_CHECKING:
 TAKEN = frozenset(("E0101", "E0102", "E0106"))
 """Errors of syntax behind which a formula may be one on paper: characters, tokens, and products and
 calls without their signs."""
+READ_CLOSER = {"E0104": re.compile(r"^[^√]*\d\s+[\w(][^√]*$"), "E0105": re.compile(r"^\d+e$")}
+"""What the language refuses whatever blanks it has, and paper does not: x^2 y, 1/2 x, 2e^x."""
 MAX_ROUNDS = 8
 """So often a text is parsed again; each time says what is wrong with up to 20 lines."""
 LEFT = re.compile(
@@ -57,7 +61,6 @@ NO_FORMULA = re.compile(r"[\"'=:@]|[^\W\d]\w*\s*\.\s*[^\W\d]")
 """What stands in a line of a program and in no formula on paper: texts, bindings, methods."""
 LATEX = re.compile(r"\\[A-Za-z]+|^\s*\$[^$]+\$\s*$")
 QUOTES = frozenset("“”„«»`")
-WORDS = re.compile(r"[^\W\d]\w*")
 
 
 def program(source: Source, known: Collection[str] | None = (), alone: bool = False,
@@ -110,22 +113,17 @@ def _latex(source: Source, refused: GradcliError | None, alone: bool) -> Program
     return made
 
 
-def constant(text: str, where: str) -> Any:
-    """Return the value of a constant expression of an option, as paper reads it where the language
-    refuses: 2π/3, 30°. Raises what `gradcli.lang.running.program.constant` does.
+def constant_on_paper(text: str, where: str, refused: GradcliError) -> Any:
+    """Return the value of a constant expression on paper. Raises `refused`, what the language says,
+    where it is none; E0104 for one with two readings.
     """
+    if refused.code not in (*TAKEN, "E0201", "E0206", "E0207", "E0214"):
+        raise refused
     try:
-        return running.constant(text, where)
-    except GradcliError as refused:
-        if refused.code not in (*TAKEN, "E0201", "E0206", "E0207", "E0214"):
-            raise
-        try:
-            made = program(Source(text, where), (), alone=True)
-            return running.constant(made.source.text.strip(), where)
-        except GradcliError as problem:
-            if problem.code == "E0104":
-                raise
-            raise refused from None
+        made = program(Source(text, where), (), alone=True)
+        return running.constant(made.source.text.strip(), where)
+    except GradcliError as problem:
+        raise (problem if problem.code == "E0104" else refused) from None
 
 
 class _TypedText:
@@ -169,7 +167,9 @@ class _TypedText:
         """
         lines: dict[int, None] = {}
         for one in problem.diagnostics:
-            if one.code not in TAKEN or one.span is None:
+            pattern = READ_CLOSER.get(one.code)
+            if one.span is None or not (one.code in TAKEN or (
+                    pattern and pattern.search(self._source.text[slice(*one.span)]))):
                 return []
             lines[self._source.position(one.span[0])[0] - 1] = None
         return list(lines)
@@ -184,12 +184,14 @@ class _TypedText:
             names = made.names
             others = {*names.order, *self._known}
             for name, (start, end) in names.inputs.items():
-                if len(name) > 1 and name not in self._known:
-                    follows = made.source.text[end:].lstrip().startswith(("^", "**"))
-                    if ((self._alone and name in SCHOOL)
-                            or len(readings(name, others - {name, *names.functions}, follows)) == 1
-                            or (self._alone and splits(name, others - {name}, self._known))):
-                        places.append(start)
+                if name in self._known:
+                    continue
+                follows = made.source.text[end:].lstrip().startswith(("^", "**"))
+                found = readings(name, others - {name, *names.functions}, follows)
+                if len(found) == 1 or (self._alone and (
+                        found or name in SCHOOL or normalize("NFKC", name) != name
+                        or splits(name, others - {name}, self._known))):
+                    places.append(start)
         return list(dict.fromkeys([made.source.position(at)[0] - 1 for at in places]))
 
     # ---- one line -------------------------------------------------------------------------------
@@ -215,7 +217,8 @@ class _TypedText:
             for one in problem.diagnostics:
                 one.source = self._source
                 one.span = None if one.span is None else (one.span[0] + first, one.span[1] + first)
-            if problem.code == "E0104" or (problem.code == "E0720" and self._alone):
+            if problem.code == "E0104" or (self._alone and (
+                    problem.code == "E0720" or formula in SCHOOL)):
                 self.refusal = self.refusal or problem
                 raise
             return False
@@ -254,7 +257,7 @@ class _TypedText:
             return
         at, end = begin + sides[0], begin + len(text)
         name = self._source.text[begin:at].strip()
-        if name.isidentifier() and name not in WORDS.findall(self._source.text[at:end]) and (
+        if name.isidentifier() and name not in dict(words_of(self._source.text[at:end])) and (
                 name not in (self._known or ()) and name != "y"):
             return
         left, right = self._side(begin, at), self._side(at + 1, end)
@@ -287,20 +290,19 @@ class _TypedText:
 
         Raises what `read` does, E0104 for two readings, E0711 for words and letters in both cases.
         """
-        if not formula or NO_FORMULA.search(formula) or (
+        if not formula or NO_FORMULA.search(formula) or LATEX.search(formula) or (
                 not self._alone and not QUOTES.isdisjoint(formula)) or any(
-                word in KEYWORDS for word in WORDS.findall(formula)):
+                word in KEYWORDS for word, _ in words_of(formula)):
             return None
         if self._words is None:
             self._words = WordsOfFile(self._source.text, self._known or ())
         if self._words.calls_operations(formula):
             return None
         declared = self._words.declared(formula)
-        for found in WORDS.finditer(formula):
-            word = found.group()
+        for word, end in words_of(formula):
             if word in declared:
                 continue
-            if not is_product(word, declared, formula[found.end():], self._alone):
+            if not is_product(word, declared, formula[end:], self._alone):
                 return None
             refuse_two_splits(word, declared, formula)
         text = respelled(formula)

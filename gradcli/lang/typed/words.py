@@ -95,6 +95,13 @@ class WordsOfFile:
         return sorted(found)
 
 
+def words_of(formula: str) -> list[tuple[str, int]]:
+    """Return the words of a formula, as the language finds them, with where each ends."""
+    tokens = Tokens(formula)
+    return [(tokens.token(at), tokens.ends[at]) for at, kind in enumerate(tokens.kinds)
+            if kind in t.IDENTIFIERS or tokens.token(at) in t.KEYWORDS]
+
+
 def splits(word: str, known: Collection[str], asked: Collection[str]) -> bool:
     """Return whether a word is a product of functions and letters: xsinx, arsinhx, xy, ax, xe.
 
@@ -138,7 +145,7 @@ def is_product(word: str, known: Collection[str], behind: str, alone: bool) -> b
     if called and pieces[-1][0] == FUNCTION:
         return True
     letters = USUAL.union(FACTORS, known, ("e", "pi"))
-    return (alone and not called) or all(
+    return (alone and not called and len(set(word)) == len(word)) or all(
         kind == FUNCTION or name in letters for kind, name, _ in pieces)
 
 

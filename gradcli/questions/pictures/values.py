@@ -7,8 +7,8 @@ import re
 from gradcli.base.errors import Diagnostic, GradcliError, Source, error
 from gradcli.base.lazy import np
 from gradcli.lang.running.calls import NoGradient, is_number
-from gradcli.lang.running.program import constant
 from gradcli.lang.running.run import Target, tensor_of
+from gradcli.lang.typed.constants import constant
 from gradcli.ops.table.shapes import index
 from gradcli.ops.values import SCALAR_TYPES, shape_of
 from gradcli.questions.many.rows import Points
