@@ -1,8 +1,9 @@
-"""Generators of random numbers with a state of their own."""
+"""Generators of random numbers with a state of their own, and first values of variables."""
 
 from __future__ import annotations
 
-from gradcli.tf.own import drawn, next_seed
+from gradcli.tf.own import drawn, full, next_seed
+from gradcli.tf.tensor import constant
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -86,3 +87,68 @@ def set_global_generator(generator: Generator) -> None:
     """Make a generator that of the run."""
     global _shared
     _shared = generator
+
+
+# ---- first values of variables -------------------------------------------------------------------
+
+
+class _Initial:
+    """A function of a shape and a type that gives the first value of a variable."""
+
+    def get_config(self) -> dict[str, Any]:
+        """Return the options."""
+        return dict(vars(self))
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> Any:
+        """Return an initializer with these options."""
+        return cls(**config)
+
+
+class constant_initializer(_Initial):
+    """One number everywhere, or as many as there are elements."""
+
+    def __init__(self, value: Any = 0, support_partition: bool = False) -> None:
+        self.value = value
+
+    def __call__(self, shape: Any, dtype: Any = None, **options: Any) -> Any:
+        """Return a tensor of the shape."""
+        return constant(self.value, dtype, shape)
+
+
+class zeros_initializer(_Initial):
+    """0 everywhere."""
+
+    def __call__(self, shape: Any, dtype: Any = "float32", **options: Any) -> Any:
+        """Return a tensor of the shape."""
+        return full(shape, 0, dtype)
+
+
+class ones_initializer(_Initial):
+    """1 everywhere."""
+
+    def __call__(self, shape: Any, dtype: Any = "float32", **options: Any) -> Any:
+        """Return a tensor of the shape."""
+        return full(shape, 1, dtype)
+
+
+class random_normal_initializer(_Initial):
+    """Normally distributed numbers."""
+
+    def __init__(self, mean: Any = 0.0, stddev: Any = 0.05, seed: Any = None) -> None:
+        self.mean, self.stddev, self.seed = mean, stddev, seed
+
+    def __call__(self, shape: Any, dtype: Any = "float32", **options: Any) -> Any:
+        """Return a tensor of the shape."""
+        return drawn("normal", shape, dtype, self.seed, mean=self.mean, stddev=self.stddev)
+
+
+class random_uniform_initializer(_Initial):
+    """Uniformly distributed numbers."""
+
+    def __init__(self, minval: Any = -0.05, maxval: Any = 0.05, seed: Any = None) -> None:
+        self.minval, self.maxval, self.seed = minval, maxval, seed
+
+    def __call__(self, shape: Any, dtype: Any = "float32", **options: Any) -> Any:
+        """Return a tensor of the shape."""
+        return drawn("uniform", shape, dtype, self.seed, minval=self.minval, maxval=self.maxval)

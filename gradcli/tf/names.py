@@ -21,19 +21,36 @@ HOMES = {
     "control": """function cond case switch_case while_loop map_fn vectorized_map foldl foldr scan
         TensorArray py_function numpy_function""",
     "own": """linspace range slice strided_slice norm linalg.norm linalg.normalize linalg.svd
-        math.top_k nn.top_k unique math.polyval is_tensor random.set_seed""",
+        math.top_k nn.top_k unique math.polyval is_tensor random.set_seed
+        compat.v1.set_random_seed=set_seed ensure_shape math.confusion_matrix
+        nn.depth_to_space nn.space_to_depth identity_n""",
     "running": """device control_dependencies init_scope executing_eagerly
         debugging.enable_check_numerics debugging.disable_check_numerics
-        config.run_functions_eagerly config.list_physical_devices config.functions_run_eagerly
-        test.compute_gradient errors print""",
+        config.run_functions_eagerly config.functions_run_eagerly test.compute_gradient errors print
+        config.experimental_run_functions_eagerly=run_functions_eagerly
+        config.list_physical_devices=no_devices config.list_logical_devices=no_devices
+        config.experimental.list_physical_devices=no_devices
+        config.experimental.set_memory_growth=without_effect
+        config.set_visible_devices=without_effect config.optimizer.set_jit=without_effect
+        config.threading.set_intra_op_parallelism_threads=without_effect
+        config.threading.set_inter_op_parallelism_threads=without_effect
+        config.experimental.enable_op_determinism=without_effect
+        test.is_gpu_available=no_such_device test.is_built_with_cuda=no_such_device
+        autograph.set_verbosity=without_effect autograph.experimental.do_not_convert=unchanged
+        get_logger version.VERSION compat.v1.logging.set_verbosity=without_effect
+        compat.v1.logging.DEBUG compat.v1.logging.INFO compat.v1.logging.WARN
+        compat.v1.logging.ERROR compat.v1.logging.FATAL
+        compat.v1.enable_eager_execution=without_effect
+        compat.v1.enable_v2_behavior=without_effect no_op=without_effect group=without_effect""",
     "scopes": "name_scope",
     "modules": "Module",
     "data": """data.Dataset data.AUTOTUNE data.INFINITE_CARDINALITY data.UNKNOWN_CARDINALITY
-        TensorSpec""",
+        TensorSpec data.experimental.AUTOTUNE=AUTOTUNE""",
     "train": """train.Checkpoint train.CheckpointManager train.latest_checkpoint
         train.list_variables train.load_variable""",
     "draws": """random.Generator random.get_global_generator random.set_global_generator
-        random.categorical""",
+        random.categorical constant_initializer zeros_initializer ones_initializer
+        random_normal_initializer random_uniform_initializer""",
     "asserting": """debugging.Assert Assert assert_equal=assert_equal assert_less=assert_less
         assert_greater=assert_greater assert_rank=assert_rank debugging.is_numeric_tensor
         debugging.assert_equal debugging.assert_none_equal debugging.assert_less
@@ -160,8 +177,8 @@ def _missing(path: str) -> str:
     from gradcli.base.similar import nearest
 
     group, _, name = path.rpartition(".")
-    if path == "compat":
-        return "gradcli has no `tensorflow.compat`: these are the names of other versions, such" \
+    if path.startswith("compat."):
+        return f"gradcli has no `tf.{path}`: these are the names of other versions, such" \
             " as TensorFlow 1 with its sessions; gradcli has those of TensorFlow 2"
     theirs = files("gradcli.tf").joinpath("tensorflow_names.txt").read_text("utf-8").split()
     if path in theirs:

@@ -262,6 +262,59 @@ def polyval(coeffs: Sequence[Any], x: Any, name: Any = None) -> Any:
     return total
 
 
+def ensure_shape(x: Any, shape: Any, name: Any = None) -> Any:
+    """Return a tensor. Raises E0301 for another shape."""
+    made = convert_to_tensor(x)
+    if not made.shape.is_compatible_with(shape):
+        raise error("E0301", f"the shape {made.shape} is not compatible with the expected shape"
+                    f" {list(shape)}")
+    return made
+
+
+def identity_n(input: Any, name: Any = None) -> list[Any]:
+    """Return each of several tensors."""
+    return [PUBLIC["positive"](convert_to_tensor(x)) for x in input]
+
+
+def confusion_matrix(labels: Any, predictions: Any, num_classes: Any = None, weights: Any = None,
+                     dtype: Any = "int32", name: Any = None) -> Any:
+    """Return how often a label (row) was predicted as a class (column)."""
+    if weights is not None:
+        raise refused("tf.math.confusion_matrix", "weights")
+    rows, columns = [np.ravel(convert_to_tensor(x).value).astype(int)
+                     for x in (labels, predictions)]
+    n = int(num_classes) if num_classes is not None else int(max(rows.max(), columns.max())) + 1
+    found: Any = np.zeros((n, n), as_dtype(dtype).as_numpy_dtype)
+    np.add.at(found, (rows, columns), 1)
+    return constant(found)
+
+
+def depth_to_space(input: Any, block_size: Any, data_format: str = "NHWC", name: Any = None
+                   ) -> Any:
+    """Return an image with blocks of pixels in place of channels."""
+    return _in_blocks("tf.nn.depth_to_space", input, int(block_size), data_format, False)
+
+
+def space_to_depth(input: Any, block_size: Any, data_format: str = "NHWC", name: Any = None
+                   ) -> Any:
+    """Return an image with channels in place of blocks of pixels."""
+    return _in_blocks("tf.nn.space_to_depth", input, int(block_size), data_format, True)
+
+
+def _in_blocks(name: str, image: Any, k: int, data_format: str, deeper: bool) -> Any:
+    if data_format != "NHWC":
+        raise refused(name, "data_format")
+    x = convert_to_tensor(image)
+    n, height, width, channels = x.shape
+    apart = [n, height//k, k, width//k, k, channels] if deeper else [
+        n, height, width, k, k, channels//k**2]
+    order = [0, 1, 3, 2, 4, 5]
+    whole = [n, height//k, width//k, channels*k**2] if deeper else [
+        n, height*k, width*k, channels//k**2]
+    moved = PUBLIC["transpose"](PUBLIC["reshape"](x, shape=apart), axes=order)
+    return as_tensor(PUBLIC["reshape"](moved, shape=whole))
+
+
 def is_tensor(x: Any) -> bool:
     """Return whether it is a tensor or variable."""
     return isinstance(x, engine.Tensor)

@@ -50,11 +50,6 @@ def functions_run_eagerly() -> bool:
     return True
 
 
-def list_physical_devices(device_type: str | None = None) -> list[Any]:
-    """Return no devices besides the processor, which has no entry."""
-    return []
-
-
 def print(*inputs: Any, output_stream: Any = None, summarize: int = 3, sep: str = " ",
           end: str = "\n", name: Any = None) -> None:
     """Print values as TensorFlow does: to the stream of errors, tensors as their numbers."""
@@ -107,3 +102,35 @@ def compute_gradient(f: Callable[..., Any], x: Sequence[Any], delta: float | Non
         near.append(np.stack(columns, axis=-1))
     return exact, near
 
+
+
+# ---- what scripts set up before they compute -----------------------------------------------------
+
+VERSION = "2.21.0"
+DEBUG, INFO, WARN, ERROR, FATAL = 10, 20, 30, 40, 50
+
+
+def get_logger() -> Any:
+    """Return the logger named tensorflow, which nobody writes to."""
+    import logging
+
+    return logging.getLogger("tensorflow")
+
+
+def no_such_device(*given: Any, **options: Any) -> bool:
+    """Return False: there is no other device than the processor."""
+    return False
+
+
+def without_effect(*given: Any, **options: Any) -> None:
+    """Do nothing: what it sets is not there, or is so anyway."""
+
+
+def no_devices(device_type: str | None = None) -> list[Any]:
+    """Return no devices besides the processor, which has no entry."""
+    return []
+
+
+def unchanged(func: Any = None, recursive: bool = True) -> Any:
+    """Return a function itself."""
+    return func if func is not None else lambda f: f

@@ -188,8 +188,8 @@ from tensorflow.keras.layers import Dense
 import keras
 print(layers.Dense is Dense is keras.layers.Dense)
 """, 0, "True\n", ""),
-    "is of TensorFlow 1": ("import tensorflow.compat.v1 as tf1", 1, "",
-                           "gradcli has no `tensorflow.compat`"),
+    "is of TensorFlow 1": ("import tensorflow.compat.v1 as tf1; tf1.Session()", 1, "",
+                           "gradcli has no `tf.compat.v1.Session`: these are the names of other"),
     "reads arguments": ("""
 import argparse
 parser = argparse.ArgumentParser()
