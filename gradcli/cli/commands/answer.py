@@ -49,6 +49,8 @@ def run(options: QuestionOptions, environment: Environment) -> int:
 def _show(answer: Answer, at: dict[str, Any], options: QuestionOptions, environment: Environment
           ) -> None:
     """Print an answer, a page for each target. at: the point."""
+    if answer.get("mode") == LETTERS:
+        return _derivation(answer, options, environment)
     destination = Destination(options, environment)
     if options.quiet:
         for result in answer["results"]:
@@ -129,6 +131,21 @@ READERS: dict[str, Callable[[Any], Any]] = {
 
 # ---- steps and derive, which have pages of their own -------------------------------------------
 
+LETTERS = "letters"
+"""The mode of an answer whose steps are of formulas."""
+
+
+def _derivation(answer: Answer, options: QuestionOptions, environment: Environment) -> None:
+    """Print derivations with letters."""
+    from gradcli.render.layouts import letters
+
+    destination = Destination(options, environment)
+    pages = letters.pages(answer)
+    destination.write(answer, pages)
+    if destination.bare():
+        destination.remark("".join([
+            visible(text) + "\n" for page in pages for text in page.messages]))
+
 
 def steps(options: StepsOptions, environment: Environment) -> int:
     """Show a derivative operation by operation."""
@@ -139,8 +156,19 @@ def steps(options: StepsOptions, environment: Environment) -> int:
     verbose = options.verbose > 0
     whole = verbose or destination.format in EXACT or (
         destination.format == "table" and not destination.to_terminal)
-    answer = guarded(options, environment, lambda program, options: stepped(
-        question_from(program, options), None if whole else SHOWN))
+
+    def work(program: Program, options: StepsOptions) -> Answer:
+        from gradcli.questions.steps import letters
+
+        question = question_from(program, options)
+        if options.hint or (options.mode == "reverse" and letters.free(question)):
+            return letters.derivations(question, options.hint)
+        return stepped(question, None if whole else SHOWN)
+
+    answer = guarded(options, environment, work)
+    if answer["mode"] == LETTERS:
+        _derivation(answer, options, environment)
+        return OK
     if options.quiet:
         for part in [p for result in answer["results"] for p in (result, *result["sources"])]:
             part["notes"] = []

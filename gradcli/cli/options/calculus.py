@@ -27,6 +27,8 @@ class CalculusOptions(QuestionOptions):
     dependent: str = option(
         "--dependent", "The variable that the equation makes a function of the others, by default"
         " y; several for a system: u,v.", NAMES, default="")
+    hint: int | None = option(
+        "--hint", "Of a derivation with letters the first steps only.", "N")
     direction: str = option(
         "--direction", "The direction, a number for each variable: 3,4 or x=3,y=4.", "A,B",
         default="", names=True)
@@ -114,8 +116,9 @@ ROWS = (
          "calculus.limit.limit_of", "gradcli limit -e 'sin(x)/x' --at x=0",
          "gradcli limit -e '(1 + 1/x)^x' --at x=inf",
          "gradcli limit -e 'abs(x)/x' --at x=0 --side left"),
-    _row("implicit", "Derivatives of a function that F(x, y) = 0 defines.", "order dependent",
-         "calculus.implicit.implicit",
+    _row("implicit", "Derivatives of a function that F(x, y) = 0 defines.",
+         "order dependent hint", "calculus.implicit.implicit",
+         "gradcli implicit -e 'x^2 + y^2 - 25' --dependent y",
          "gradcli implicit -e 'x^2 + y^2 - 25' --wrt x --dependent y --at x=3,y=4",
          "gradcli implicit -e 'x^2 + y^2 - 25' --wrt x --dependent y --at x=3,y=4 --order 3"),
     _row("newton", "A root or a minimum by Newton's method, step by step.",

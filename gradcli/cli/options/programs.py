@@ -99,6 +99,8 @@ class StepsOptions(QuestionOptions):
     mode: str = option(
         "--mode", "What stands beside the values: adjoints (reverse) or tangents (forward).",
         default="reverse", choices=("reverse", "forward"))
+    hint: int | None = option(
+        "--hint", "Of a derivation with letters the first steps only.", "N")
     verbose: int = option("-v --verbose", "Say more; all steps, however many.", "", OUTPUT)
 
 
@@ -161,7 +163,8 @@ ROWS = (
             f"name no_derivative search group {SHOWN}", "ops.run", "gradcli ops",
             "gradcli ops tanh", "gradcli ops --no-derivative", "gradcli ops --search bessel"),
     Command("steps", "A derivative step by step: operations, rules and adjoints.", StepsOptions,
-            f"file {TYPED} wrt of mode watch tf tape at {SHOWN} {BUDGET}", "answer.steps",
+            f"file {TYPED} wrt of mode hint watch tf tape at {SHOWN} {BUDGET}",
+            "answer.steps", "gradcli steps -e 'x^2*sin(x)'",
             "gradcli steps -e 'x^2*sin(x)' --at x=1.5",
             "gradcli steps model.txt --of loss --wrt w --mode forward",
             "gradcli steps -e 'sin(x*y)' --at x=1,y=2 --format latex -o steps.tex"),

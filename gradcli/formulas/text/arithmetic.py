@@ -185,7 +185,7 @@ class Arithmetic(Atoms):
         turned, negative = self._turned(term, found)
         sign = "-" if negative else ""
         items = self._with_constants(items, found, up, down)
-        for base, exponent in sorted(items, key=_on_paper if self.paper else _place):
+        for base, exponent in sorted(items, key=self.place):
             factor = power(table, base, exponent)
             if base in turned:
                 text = self._negated(base, exponent, found)
@@ -196,6 +196,10 @@ class Arithmetic(Atoms):
                     factor is not base) else table.number(numbers.ONE), found)
             (down if negative_power(exponent) else up).append(text)
         return self.quotient(sign, above, up, below, down)
+
+    def place(self, item: tuple[Term, Term]) -> tuple[float, float]:
+        """Return the sort key of a factor."""
+        return (_on_paper if self.paper else _place)(item)
 
     def _with_constants(self, items: Sequence[tuple[Term, Term]], found: Mapping[int, Piece],
                         up: list[Piece], down: list[Piece]) -> list[tuple[Term, Term]]:

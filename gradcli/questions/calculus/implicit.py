@@ -20,6 +20,7 @@ from gradcli.questions.calculus.point import order as in_order
 from gradcli.questions.plain_data import data
 from gradcli.questions.question import answer
 from gradcli.render.entries import listed
+from gradcli.questions.steps import letters
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,10 +35,12 @@ MOST = 100
 NEAR = 1e-3
 
 
-def implicit(question: Question, dependent: Sequence[str], order: int | None = None) -> Answer:
+def implicit(question: Question, dependent: Sequence[str], order: int | None = None,
+             hint: int | None = None) -> Answer:
     """Return dy/dx and what follows, up to an order. With more than one dependent variable the
     targets are the equations of one system; with none it is y, or the one that --wrt leaves.
-    Raises E0834 where that may be several, E0835 where the point is not on the curve, or where the
+    Without a point the derivation is with letters. hint: the first steps of that only. Raises E0834
+    where the dependent one may be several, E0835 where the point is not on the curve, or where the
     curve has no slope there.
     """
     dependent = dependent or [dependent_of(question)]
@@ -45,6 +48,8 @@ def implicit(question: Question, dependent: Sequence[str], order: int | None = N
         if dependent.count(name) > 1:
             raise in_option("E0834", f"`{name}` is named twice", ",".join(dependent),
                             "--dependent", "name each variable once")
+    if hint or (len(dependent) == 1 and order is None and letters.free(question)):
+        return letters.implicit(question, dependent[0], hint)
     if question.wrt:
         question.wrt = [*[name for name in question.wrt if name not in dependent], *dependent]
     run = question.run()
