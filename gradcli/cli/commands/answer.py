@@ -161,9 +161,13 @@ def steps(options: StepsOptions, environment: Environment) -> int:
         from gradcli.questions.steps import letters
 
         question = question_from(program, options)
-        if options.hint or (options.mode == "reverse" and letters.free(question)):
-            return letters.derivations(question, options.hint)
-        return stepped(question, None if whole else SHOWN)
+        if not options.hint:
+            try:
+                return stepped(question, None if whole else SHOWN)
+            except GradcliError as problem:
+                if options.mode == "forward" or not letters.wanted(question, problem):
+                    raise
+        return letters.derivations(question, options.hint)
 
     answer = guarded(options, environment, work)
     if answer["mode"] == LETTERS:

@@ -48,11 +48,16 @@ def implicit(question: Question, dependent: Sequence[str], order: int | None = N
         if dependent.count(name) > 1:
             raise in_option("E0834", f"`{name}` is named twice", ",".join(dependent),
                             "--dependent", "name each variable once")
-    if hint or (len(dependent) == 1 and order is None and letters.free(question)):
+    if hint:
         return letters.implicit(question, dependent[0], hint)
     if question.wrt:
         question.wrt = [*[name for name in question.wrt if name not in dependent], *dependent]
-    run = question.run()
+    try:
+        run = question.run()
+    except GradcliError as problem:
+        if len(dependent) > 1 or order is not None or not letters.wanted(question, problem):
+            raise
+        return letters.implicit(question, dependent[0])
     with run.record:
         in_order(question, run, "implicit")
         points = [Point(question, run, target)

@@ -11,7 +11,7 @@ from gradcli.formulas.text.latex import Latex
 from gradcli.formulas.textbook import textbook
 from gradcli.ops.text import ATOM
 from gradcli.questions.derive.answer import conditions_of
-from gradcli.questions.derive.derive import Derivation, values_for
+from gradcli.questions.derive.derive import Derivation
 from gradcli.questions.steps.rules import MARK, Rules, substituted
 from gradcli.render import latex
 from gradcli.render.numbers import first_derivative
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
+    from gradcli.base.errors import GradcliError
     from gradcli.formulas.algebra import Algebra
     from gradcli.formulas.terms import Term
     from gradcli.ops.text import Piece
@@ -29,14 +30,14 @@ if TYPE_CHECKING:
     from gradcli.questions.question import Question
     from gradcli.questions.steps.rules import Rule
 
-MOST = 100
-"""Nobody reads a derivation of more steps."""
+MOST, LARGEST = 60, 300
+"""Nobody reads a derivation of more steps, or of a term of more parts."""
 SIMPLIFIED, SOLVED = "simplified", "solved"
 
 
-def free(question: Question) -> bool:
-    """Return whether names of the program have no value, so that its steps are with letters."""
-    return bool(values_for(question)[1])
+def wanted(question: Question, problem: GradcliError) -> bool:
+    """Return whether a question that failed without any point has steps with letters."""
+    return problem.code == "E0203" and not question.at
 
 
 def derivations(question: Question, hint: int | None = None) -> Answer:
@@ -102,7 +103,7 @@ def _derivation(found: Derivation, part: Derivative, hint: int | None) -> Answer
 class Walk:
     """A derivation on its way. text, tex: the writers of its lines; line: the last one."""
 
-    __slots__ = ("algebra", "line", "rules", "tex", "text", "wrt")
+    __slots__ = ("_made", "algebra", "line", "rules", "tex", "text", "wrt")
 
     def __init__(self, algebra: Algebra, wrt: str, alone: bool, dependent: Sequence[str] = ()
                  ) -> None:
@@ -111,6 +112,7 @@ class Walk:
         self.wrt = wrt
         slopes = {table.name(y): table.name(f"{MARK}'{y}") for y in dependent}
         self.rules = Rules(algebra, table.name(wrt), slopes)
+        self._made: dict[str, tuple[Rule, Term]] = {}
         self.text = Spelled(self, alone)
         self.tex = Typeset(self, alone)
 
@@ -120,25 +122,25 @@ class Walk:
         """
         line = self.rules.taken(term)
         found: list[Answer] = []
+        size = len(self.algebra.table.of([term]))
         while True:
             waiting = [name for name in self.algebra.table.names([line])
                        if name in self.rules.pending]
             if not waiting:
                 break
-            if len(found) == MOST:
+            if len(found) == MOST or size > LARGEST:
                 raise error("E0803", f"the derivation has more than {MOST} steps",
                             help="ask for the formula: gradcli derive")
             first, *others = waiting
-            rule = self.rules.rule(self.rules.pending[first])
-            taken = {first: rule}
-            if self._ends(rule):    # what the same rule ends is one step
+            (rule, right) = self._applied(first)
+            taken = {first: right}
+            if self._ends(right):    # what the same rule ends is one step
                 for name in others:
-                    other = self.rules.rule(self.rules.pending[name])
-                    if other.name == rule.name and self._ends(other):
-                        taken[name] = other
+                    other, made = self._applied(name)
+                    if other.name == rule.name and self._ends(made):
+                        taken[name] = made
             line = substituted(self.algebra, line, {
-                self.algebra.table.name(name): one.right(*one.parts)
-                for name, one in taken.items()})
+                self.algebra.table.name(name): made for name, made in taken.items()})
             found.append(self._step(rule, list(taken), line))
         self.line = line
         if not shorten:
@@ -148,10 +150,16 @@ class Walk:
             found.append(self.plain(SIMPLIFIED, short))
         return found
 
-    def _ends(self, rule: Rule) -> bool:
-        """Return whether a rule leaves no derivative to take."""
-        return not any(name in self.rules.pending
-                       for name in self.algebra.table.names([rule.right(*rule.parts)]))
+    def _applied(self, name: str) -> tuple[Rule, Term]:
+        """Return the rule for a derivative that is to be taken, and what becomes of it."""
+        if name not in self._made:
+            rule = self.rules.rule(self.rules.pending[name])
+            self._made[name] = rule, rule.right(*rule.parts)
+        return self._made[name]
+
+    def _ends(self, made: Term) -> bool:
+        """Return whether no derivative is left to take."""
+        return not any(name in self.rules.pending for name in self.algebra.table.names([made]))
 
     def _step(self, rule: Rule, names: Sequence[str], line: Term) -> Answer:
         """Return a step. names: of the derivatives that it takes."""
@@ -166,9 +174,9 @@ class Walk:
             form["general"] = f"{writer.primed(left)}{sign}{writer.of(right)}"
             form["equations"] = []
             for name in names:
-                its = self.rules.rule(pending[name])
+                _, becomes = self._applied(name)
                 form["equations"].append(
-                    f"{writer.primed(pending[name])}{sign}{writer.of(its.right(*its.parts))}")
+                    f"{writer.primed(pending[name])}{sign}{writer.of(becomes)}")
         made["parts"] = [{"name": self.text.of(letter), "formula": self.text.of(part),
                           "tex": self.tex.of(part)} for letter, part in parts]
         return made

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 def pages(answer: dict[str, Any]) -> list[Page]:
     """Return a page for each derivation."""
     records = _records(answer["results"])
-    found = [_page(result, records if k == 0 else ()) for k, result in enumerate(
+    found = [_page(result, records if k == 0 else (), k > 0) for k, result in enumerate(
         answer["results"])]
     if answer["conditions"]:
         holds = f"holds where {' and '.join(answer['conditions'])}"
@@ -37,9 +37,9 @@ def pages(answer: dict[str, Any]) -> list[Page]:
     return found
 
 
-def _page(result: Result, records: Iterable[Sequence[Any]]) -> Page:
-    return Page(fields=_fields(result), records=records, blocks=_blocks(result),
-                screen=lambda view: _blocks(result, "   "), latex=_latex(result))
+def _page(result: Result, records: Iterable[Sequence[Any]], gap: bool) -> Page:
+    return Page(fields=_fields(result), records=records, blocks=_blocks(result, gap),
+                screen=lambda view: _blocks(result, gap, "   "), latex=_latex(result))
 
 
 def _name(result: Result) -> str:
@@ -54,11 +54,11 @@ def _said(result: Result) -> list[str]:
     return [f"{_name(result)} is None: {reason['message']}" for reason in result["reasons"]]
 
 
-def _blocks(result: Result, indent: str = "") -> Iterator[Block]:
-    """Yield the steps. indent: of their lines on a terminal."""
+def _blocks(result: Result, gap: bool, indent: str = "") -> Iterator[Block]:
+    """Yield the steps. gap: whether another page is above; indent: of their lines on a terminal."""
     left, sign, right = (result["of"], " = ", "") if "dependent" not in result else ("", "", " = 0")
     yield Title((Code(_name(result)), " of ", Code(
-        f"{left}{sign}{result['formula']}{right}")), gap=True)
+        f"{left}{sign}{result['formula']}{right}")), gap=gap)
     for k, step in enumerate(result["steps"]):
         parts = [f"{part['name']} = {part['formula']}" for part in step["parts"]]
         yield Remark(", ".join([step["rule"], *parts]), head=f"{k + 1}.", gap=True)
