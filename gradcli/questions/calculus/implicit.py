@@ -19,8 +19,8 @@ from gradcli.questions.calculus.point import Point, in_option, one_of
 from gradcli.questions.calculus.point import order as in_order
 from gradcli.questions.plain_data import data
 from gradcli.questions.question import answer
-from gradcli.render.entries import listed
 from gradcli.questions.steps import letters
+from gradcli.render.entries import listed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
