@@ -37,7 +37,7 @@ WORDS: dict[str, tuple[Words, Words, Words]] = {
         ("0: what a function reads from outside is a constant",
          "make it an argument: `jax.grad(f, argnums=(0, 1))`")),
     "source-nontrainable": (
-        ("None", "`layer.trainable = True`, `tf.Variable(2.0, trainable=True)`, or"
+        ("None", "`tf.Variable(2.0, trainable=True)`, or"
                  " `tape.watch(v)`"),
         ("`p.grad` is None; a RuntimeError where all are frozen", "`p.requires_grad_(True)`"),
         ("0, where `jax.lax.stop_gradient` froze it",

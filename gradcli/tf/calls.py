@@ -44,10 +44,10 @@ def rows() -> dict[str, str]:
     from importlib.resources import files
 
     found: dict[str, str] = {}
-    text = files("gradcli.tf").joinpath("functions.txt").read_text("utf-8")
-    for line in text.splitlines():
-        if line and not line.startswith("#"):
-            found.update(dict.fromkeys(line.partition("(")[0].split(), line))
+    for table in ("functions.txt", "keras/functions/functions.txt"):
+        for line in files("gradcli.tf").joinpath(table).read_text("utf-8").splitlines():
+            if line and not line.startswith("#"):
+                found.update(dict.fromkeys(line.partition("(")[0].split(), line))
     return found
 
 

@@ -209,3 +209,34 @@ def plain_shape(shape: Any) -> list[int]:
     found = plain(shape)
     lengths: Sequence[Any] = found if isinstance(found, list) else [found]
     return [int(n) for n in lengths]
+
+
+_floatx = ["float32"]
+
+
+def floatx() -> str:
+    """Return the type of Keras's numbers that are given none."""
+    return _floatx[-1]
+
+
+def set_floatx(value: str) -> None:
+    """Set the type of Keras's numbers that are given none."""
+    if value not in ("float32", "float64"):
+        raise ValueError(f"Unknown `floatx` value: {value}. Expected one of"
+                         " ('float32', 'float64')")
+    _floatx[:] = [value]
+
+
+_layers: list[str] = []
+
+
+def layer_type() -> str:
+    """Return the type of layers that are given none: what `floatx` was when the first was made."""
+    if not _layers:
+        _layers.append(floatx())
+    return _layers[0]
+
+
+def clear_types() -> None:
+    """Forget which type layers had so far."""
+    _layers.clear()

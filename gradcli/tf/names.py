@@ -131,6 +131,9 @@ def _found(path: str) -> Any:
     if home is not None:
         return getattr(import_module(f"gradcli.tf.{home[0]}"), home[1])
     made = function(path)
+    if made is not None and path.startswith("keras.ops."):
+        symbolic = import_module("gradcli.tf.keras.layers.symbolic")
+        return symbolic.also_symbolic(made, path.rpartition(".")[2])
     if made is not None:
         return made
     if path in PACKAGES:

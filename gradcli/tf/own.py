@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import namedtuple
-from itertools import count
+from itertools import count, pairwise
 
 from gradcli.base.errors import error
 from gradcli.base.lazy import np
 from gradcli.engine.record import tensor as engine
 from gradcli.ops.kinds import PUBLIC
-from gradcli.tf.dtypes import as_dtype, plain, plain_shape
+from gradcli.tf.dtypes import as_dtype, floatx, plain, plain_shape
 from gradcli.tf.tensor import (
     as_tensor,
     cast,
@@ -162,6 +162,39 @@ def strided_slice(input_: Any, begin: Any, end: Any, strides: Any = None, begin_
     return convert_to_tensor(input_)[tuple([
         part(None if begin_mask >> k & 1 else b, None if end_mask >> k & 1 else e, s)
         for k, (b, e, s) in enumerate(zip(begin, end, steps, strict=True))])]
+
+
+def floats(x: Any) -> Any:
+    """Return numbers as they are, whole ones and truth values as Keras's type."""
+    x = convert_to_tensor(x)
+    return x if x.dtype.is_floating or x.dtype.is_complex else cast(x, floatx())
+
+
+def flat(x: Any, axis: Any) -> Any:
+    """Return a tensor, without an axis all its numbers one after the other."""
+    return convert_to_tensor(x) if axis is not None else PUBLIC["reshape"](
+        convert_to_tensor(x), shape=[-1])
+
+
+def parts(x: Any, indices_or_sections: Any, axis: int) -> Any:
+    """Return the number of parts, or their lengths for the places where they begin."""
+    if isinstance(indices_or_sections, int):
+        return indices_or_sections
+    ends = [0, *plain(indices_or_sections), convert_to_tensor(x).shape[axis]]
+    return [b - a for a, b in pairwise(ends)]
+
+
+def inner_of(a: Any, b: Any) -> Any:
+    """Return the product along the last axis of the first and the last but one of the second."""
+    a, b = operands(PUBLIC["matmul"], (a, b))
+    if not a.shape or not b.shape:
+        return a * b
+    return PUBLIC["tensordot"](a, b, axes=[[-1], [-1 if len(b.shape) == 1 else len(b.shape) - 2]])
+
+
+def called(value: Any) -> Any:
+    """Return a value, or what a function gives."""
+    return value() if callable(value) and not isinstance(value, engine.Tensor) else value
 
 
 def norm(tensor: Any, ord: Any = "euclidean", axis: Any = None, keepdims: Any = None,

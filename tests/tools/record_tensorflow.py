@@ -28,10 +28,10 @@ UNDETERMINED = ("nn.dropout", "linalg.eigh")
 def lines() -> dict[str, str]:
     """The lines of gradcli's table by path."""
     found = {}
-    text = (ROOT / "gradcli" / "tf" / "functions.txt").read_text("utf-8")
-    for line in text.splitlines():
-        if line and not line.startswith("#"):
-            found.update(dict.fromkeys(line.partition("(")[0].split(), line))
+    for table in ("functions.txt", "keras/functions/functions.txt"):
+        for line in (ROOT / "gradcli" / "tf" / table).read_text("utf-8").splitlines():
+            if line and not line.startswith("#"):
+                found.update(dict.fromkeys(line.partition("(")[0].split(), line))
     return found
 
 

@@ -6,7 +6,7 @@ import math
 
 import gradcli.tf as tf
 from gradcli.base.lazy import np
-from gradcli.tf.dtypes import as_dtype, plain_shape
+from gradcli.tf.dtypes import as_dtype, floatx, plain_shape
 from gradcli.tf.keras.variables import SeedGenerator, default_seed, snake_case
 from gradcli.tf.tensor import refused
 
@@ -49,7 +49,7 @@ class Constant(Initializer):
 
     def __call__(self, shape: Any, dtype: Any = None) -> Any:
         """Return a tensor of the shape."""
-        return tf.cast(tf.broadcast_to(self.value, plain_shape(shape)), dtype or "float32")
+        return tf.cast(tf.broadcast_to(self.value, plain_shape(shape)), dtype or floatx())
 
 
 class Zeros(Initializer):
@@ -57,7 +57,7 @@ class Zeros(Initializer):
 
     def __call__(self, shape: Any, dtype: Any = None) -> Any:
         """Return a tensor of the shape."""
-        return tf.zeros(shape, dtype or "float32")
+        return tf.zeros(shape, dtype or floatx())
 
 
 class Ones(Initializer):
@@ -65,7 +65,7 @@ class Ones(Initializer):
 
     def __call__(self, shape: Any, dtype: Any = None) -> Any:
         """Return a tensor of the shape."""
-        return tf.ones(shape, dtype or "float32")
+        return tf.ones(shape, dtype or floatx())
 
 
 class Identity(Initializer):
@@ -77,7 +77,7 @@ class Identity(Initializer):
     def __call__(self, shape: Any, dtype: Any = None) -> Any:
         """Return a matrix of the shape."""
         rows, columns = plain_shape(shape)
-        return self.gain * tf.eye(rows, columns, dtype=dtype or "float32")
+        return self.gain * tf.eye(rows, columns, dtype=dtype or floatx())
 
 
 class Random(Initializer):
@@ -109,7 +109,7 @@ class RandomNormal(Random):
 
     def __call__(self, shape: Any, dtype: Any = None) -> Any:
         """Return a tensor of the shape."""
-        return tf.random.normal(shape, self.mean, self.stddev, dtype or "float32", self._next())
+        return tf.random.normal(shape, self.mean, self.stddev, dtype or floatx(), self._next())
 
 
 class TruncatedNormal(RandomNormal):
@@ -117,7 +117,7 @@ class TruncatedNormal(RandomNormal):
 
     def __call__(self, shape: Any, dtype: Any = None) -> Any:
         """Return a tensor of the shape."""
-        return tf.random.truncated_normal(shape, self.mean, self.stddev, dtype or "float32",
+        return tf.random.truncated_normal(shape, self.mean, self.stddev, dtype or floatx(),
                                           self._next())
 
 
@@ -130,7 +130,7 @@ class RandomUniform(Random):
 
     def __call__(self, shape: Any, dtype: Any = None) -> Any:
         """Return a tensor of the shape."""
-        return tf.random.uniform(shape, self.minval, self.maxval, dtype or "float32", self._next())
+        return tf.random.uniform(shape, self.minval, self.maxval, dtype or floatx(), self._next())
 
 
 class VarianceScaling(Random):
@@ -162,7 +162,7 @@ class VarianceScaling(Random):
         fans = _fans(plain_shape(shape))
         variance = self.scale / max(1.0, {"fan_in": fans[0], "fan_out": fans[1],
                                           "fan_avg": sum(fans) / 2}[self.mode])
-        kind = dtype or "float32"
+        kind = dtype or floatx()
         if self.distribution == "uniform":
             limit = math.sqrt(3 * variance)
             return tf.random.uniform(shape, -limit, limit, kind, self._next())
@@ -217,7 +217,7 @@ class Orthogonal(Random):
         q, r = tf.linalg.qr(drawn)
         q = q * tf.sign(tf.linalg.diag_part(r))
         q = tf.transpose(q) if rows < columns else q
-        return tf.cast(self.gain * tf.reshape(q, lengths), dtype or "float32")
+        return tf.cast(self.gain * tf.reshape(q, lengths), dtype or floatx())
 
 
 CLASSES: tuple[type, ...] = (
@@ -241,7 +241,7 @@ def get(identifier: Any) -> Callable[..., Any] | None:
     if callable(identifier):
         return identifier       # type: ignore[no-any-return]
     value = tf.convert_to_tensor(identifier)
-    return lambda shape, dtype=None: tf.cast(value, as_dtype(dtype or "float32"))
+    return lambda shape, dtype=None: tf.cast(value, as_dtype(dtype or floatx()))
 
 
 constant, zeros, ones, identity = Constant, Zeros, Ones, Identity

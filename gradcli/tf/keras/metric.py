@@ -5,12 +5,13 @@ from __future__ import annotations
 import inspect
 
 import gradcli.tf as tf
+from gradcli.tf.dtypes import floatx
 from gradcli.tf.keras.annotated import mask_of
+from gradcli.tf.keras.functions.loss import FUNCTIONS as LOSSES
+from gradcli.tf.keras.functions.loss import ROWS, log_cosh, one_rank, paired, weighted
+from gradcli.tf.keras.functions.loss import cosine_similarity as cosine_loss
 from gradcli.tf.keras.identifiers import identified
 from gradcli.tf.keras.initializer import get as initializer_of
-from gradcli.tf.keras.loss import FUNCTIONS as LOSSES
-from gradcli.tf.keras.loss import ROWS, log_cosh, one_rank, paired, weighted
-from gradcli.tf.keras.loss import cosine_similarity as cosine_loss
 from gradcli.tf.keras.variables import Variable, auto_name, name_scope
 
 TYPE_CHECKING = False
@@ -24,7 +25,7 @@ class Metric:
 
     def __init__(self, dtype: Any = None, name: str | None = None) -> None:
         self.name = name or auto_name(type(self).__name__)
-        self.dtype = dtype or "float32"
+        self.dtype = dtype or floatx()
         self._variables: list[Variable] = []
 
     def add_variable(self, shape: Any = (), initializer: Any = None, dtype: Any = None,
@@ -165,20 +166,20 @@ class MeanMetricWrapper(Measured):
 def accuracy(y_true: Any, y_pred: Any) -> Any:
     """Return where predictions are the targets."""
     y_true, y_pred = paired(y_true, y_pred)
-    return tf.cast(tf.equal(y_true, y_pred), "float32")
+    return tf.cast(tf.equal(y_true, y_pred), floatx())
 
 
 def binary_accuracy(y_true: Any, y_pred: Any, threshold: float = 0.5) -> Any:
     """Return where predictions above the threshold are those with the target 1."""
     y_true, y_pred = one_rank(tf.convert_to_tensor(y_true), tf.convert_to_tensor(y_pred))
     return tf.cast(tf.equal(y_true, tf.cast(tf.greater(y_pred, threshold), y_true.dtype)),
-                   "float32")
+                   floatx())
 
 
 def categorical_accuracy(y_true: Any, y_pred: Any) -> Any:
     """Return where the most probable class has the target 1."""
     y_true, y_pred = [tf.argmax(tf.convert_to_tensor(y), -1) for y in (y_true, y_pred)]
-    return tf.cast(tf.equal(y_true, y_pred), "float32")
+    return tf.cast(tf.equal(y_true, y_pred), floatx())
 
 
 def sparse_categorical_accuracy(y_true: Any, y_pred: Any) -> Any:
@@ -186,7 +187,7 @@ def sparse_categorical_accuracy(y_true: Any, y_pred: Any) -> Any:
     y_true, y_pred = tf.convert_to_tensor(y_true), tf.convert_to_tensor(y_pred)
     if len(y_true.shape) == len(y_pred.shape) and y_true.shape[-1] == 1:
         y_true = tf.squeeze(y_true, -1)
-    return tf.cast(tf.equal(tf.cast(y_true, "int64"), tf.argmax(y_pred, -1)), "float32")
+    return tf.cast(tf.equal(tf.cast(y_true, "int64"), tf.argmax(y_pred, -1)), floatx())
 
 
 def sparse_top_k_categorical_accuracy(y_true: Any, y_pred: Any, k: int = 5) -> Any:
@@ -194,7 +195,7 @@ def sparse_top_k_categorical_accuracy(y_true: Any, y_pred: Any, k: int = 5) -> A
     y_true, y_pred = tf.convert_to_tensor(y_true), tf.convert_to_tensor(y_pred)
     found = tf.math.in_top_k(tf.reshape(tf.cast(y_true, "int32"), [-1]),
                              tf.reshape(y_pred, [-1, y_pred.shape[-1]]), k)
-    return tf.reshape(tf.cast(found, "float32"), y_true.shape)
+    return tf.reshape(tf.cast(found, floatx()), y_true.shape)
 
 
 def top_k_categorical_accuracy(y_true: Any, y_pred: Any, k: int = 5) -> Any:

@@ -10,15 +10,15 @@ _LOSSES = """MeanSquaredError MeanAbsoluteError MeanAbsolutePercentageError
     kl_divergence poisson hinge squared_hinge categorical_hinge binary_crossentropy
     categorical_crossentropy sparse_categorical_crossentropy get"""
 
-# Names by the module that has them, and by their group.
+# Names by the module that has them, and by their group; behind `=` the name in the module.
 _GROUPS = {
     ("layers.weighted", "layers"): "Dense Embedding PReLU",
     ("layers.convolution", "layers"): """Conv1D Conv2D Conv3D Conv1DTranspose Conv2DTranspose
-        DepthwiseConv1D DepthwiseConv2D SeparableConv1D SeparableConv2D Convolution1D Convolution2D
-        Convolution3D Convolution1DTranspose Convolution2DTranspose SeparableConvolution1D
-        SeparableConvolution2D""",
-    ("layers.normalization", "layers"): """BatchNormalization LayerNormalization GroupNormalization
-        RMSNormalization Normalization SpectralNormalization""",
+        DepthwiseConv1D DepthwiseConv2D SeparableConv1D SeparableConv2D Convolution1D
+        Convolution2D Convolution3D Convolution1DTranspose Convolution2DTranspose
+        SeparableConvolution1D SeparableConvolution2D""",
+    ("layers.normalization", "layers"): """BatchNormalization LayerNormalization
+        GroupNormalization RMSNormalization Normalization SpectralNormalization""",
     ("layers.attention", "layers"): "MultiHeadAttention EinsumDense Attention AdditiveAttention",
     ("layers.cells", "layers"): "SimpleRNNCell GRUCell LSTMCell StackedRNNCells",
     ("layers.recurrent", "layers"): "RNN SimpleRNN GRU LSTM TimeDistributed Bidirectional",
@@ -44,13 +44,28 @@ _GROUPS = {
     ("variables", "random"): "SeedGenerator",
     ("variables", "backend"): "clear_session",
     ("variables", "utils"): "clear_session",
-    ("utilities", "utils"): "to_categorical set_random_seed",
-    ("utilities", "backend"): "epsilon floatx",
-    ("models.batches", "utils"): """unpack_x_y_sample_weight pack_x_y_sample_weight
-        PyDataset Sequence""",
-    ("activation", "activations"): """elu exponential gelu get hard_sigmoid hard_silu hard_swish
-        leaky_relu linear log_sigmoid log_softmax mish relu relu6 selu sigmoid silu softmax softplus
-        softsign swish tanh""",
+    ("functions.utilities", "utils"): "to_categorical set_random_seed",
+    ("functions.backend", "backend"): """backend epsilon set_epsilon image_data_format
+        set_image_data_format cast_to_floatx get_uid variable constant ones zeros ones_like
+        zeros_like eye get_value set_value batch_get_value batch_set_value update update_add
+        update_sub eval=get_value moving_average_update int_shape ndim count_params dtype
+        is_keras_tensor relu elu sigmoid softmax hard_sigmoid binary_crossentropy
+        categorical_crossentropy sparse_categorical_crossentropy random_normal random_uniform
+        truncated_normal random_bernoulli dropout floatx set_floatx""",
+    ("functions.backend", "config"): """backend epsilon set_epsilon image_data_format
+        set_image_data_format floatx set_floatx""",
+    ("functions.backend", "utils"): "is_keras_tensor",
+    ("functions.operations", "ops"): """shape convert_to_numpy cond fori_loop gelu linspace elu
+        sigmoid softmax hard_sigmoid leaky_relu hard_silu hard_swish binary_crossentropy
+        categorical_crossentropy sparse_categorical_crossentropy""",
+    ("functions.backend", "ops"): "ndim dtype",
+    ("functions.backend", "random"): """normal=random_normal uniform=random_uniform
+        truncated_normal dropout""",
+    ("models.batches", "utils"): """unpack_x_y_sample_weight pack_x_y_sample_weight PyDataset
+        Sequence""",
+    ("functions.activation", "activations"): """elu exponential gelu get hard_sigmoid hard_silu
+        hard_swish leaky_relu linear log_sigmoid log_softmax mish relu relu6 selu sigmoid silu
+        softmax softplus softsign swish tanh""",
     ("initializer", "initializers"): """Constant GlorotNormal GlorotUniform HeNormal HeUniform
         Identity Initializer LecunNormal LecunUniform Ones Orthogonal RandomNormal RandomUniform
         TruncatedNormal VarianceScaling Zeros get constant glorot_normal glorot_uniform he_normal
@@ -60,8 +75,8 @@ _GROUPS = {
     ("constraint", "constraints"): """Constraint MaxNorm MinMaxNorm NonNeg UnitNorm get max_norm
         min_max_norm non_neg unit_norm""",
     ("regularizer", "regularizers"): "L1 L2 L1L2 Regularizer get l1 l2 l1_l2",
-    ("loss", "losses"): f"{_LOSSES} Loss Huber LogCosh cosine_similarity Reduction",
-    ("loss", ""): "Loss",
+    ("functions.loss", "losses"): f"{_LOSSES} Loss Huber LogCosh cosine_similarity Reduction",
+    ("functions.loss", ""): "Loss",
     ("metric", "metrics"): f"""{_LOSSES} Metric Mean Sum MeanMetricWrapper RootMeanSquaredError
         LogCoshError Accuracy BinaryAccuracy CategoricalAccuracy SparseCategoricalAccuracy
         TopKCategoricalAccuracy SparseTopKCategoricalAccuracy binary_accuracy
@@ -71,22 +86,27 @@ _GROUPS = {
     ("optimizer", "optimizers"): """Optimizer SGD Adam AdamW Adamax Nadam RMSprop Adagrad Adadelta
         Lion get""",
     ("optimizer", ""): "Optimizer",
-    ("schedule", "optimizers.schedules"): """LearningRateSchedule ExponentialDecay InverseTimeDecay
-        PolynomialDecay CosineDecay PiecewiseConstantDecay""",
+    ("schedule", "optimizers.schedules"): """LearningRateSchedule ExponentialDecay
+        InverseTimeDecay PolynomialDecay CosineDecay PiecewiseConstantDecay""",
     ("models.callback", "callbacks"): """Callback LambdaCallback History EarlyStopping
         LearningRateScheduler TerminateOnNaN""",
 }
+# What TensorFlow calls initializers at its top.
+_INITIALIZERS = {"constant_initializer": "Constant", "zeros_initializer": "Zeros",
+                 "ones_initializer": "Ones", "random_normal_initializer": "RandomNormal",
+                 "random_uniform_initializer": "RandomUniform"}
 # Groups that TensorFlow has at its top, too.
 _TOP = ("initializer", "losses", "metrics", "optimizers")
 
 
 def homes() -> dict[str, tuple[str, str]]:
     """Return the module and the name in it of each path below `tf`."""
-    found = {}
+    found = {path: ("keras.initializer", name) for path, name in _INITIALIZERS.items()}
     for (module, group), names in _GROUPS.items():
-        for name in names.split():
+        for item in names.split():
+            name, _, own = item.partition("=")
             path = f"{group}.{name}" if group else name
-            found[f"keras.{path}"] = f"keras.{module}", name
+            found[f"keras.{path}"] = f"keras.{module}", own or name
             if path.startswith(_TOP):
-                found[path] = f"keras.{module}", name
+                found[path] = f"keras.{module}", own or name
     return found

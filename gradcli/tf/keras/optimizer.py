@@ -7,6 +7,7 @@ from warnings import warn
 
 import gradcli.tf as tf
 from gradcli.engine.record import tensor as engine
+from gradcli.tf.dtypes import floatx
 from gradcli.tf.keras.initializer import Constant
 from gradcli.tf.keras.initializer import get as initializer_of
 from gradcli.tf.keras.schedule import LearningRateSchedule
@@ -244,7 +245,7 @@ class Optimizer:
 
 def cast(option: float, variable: Any) -> Any:
     """Return an option in the type of a variable, by way of float32, as Keras's `cast` does."""
-    return tf.cast(tf.constant(option, "float32"), variable.dtype)
+    return tf.cast(tf.constant(option, floatx()), variable.dtype)
 
 
 class SGD(Optimizer):

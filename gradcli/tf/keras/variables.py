@@ -10,7 +10,7 @@ from sys import _getframe
 
 from gradcli.base.lazy import np
 from gradcli.engine.record.provenance import inside
-from gradcli.tf.dtypes import DType, as_dtype
+from gradcli.tf.dtypes import DType, as_dtype, clear_types, floatx
 from gradcli.tf.own import next_seed
 from gradcli.tf.scopes import name_scope as tf_name_scope
 from gradcli.tf.tensor import convert_to_tensor
@@ -43,6 +43,7 @@ def snake_case(name: str) -> str:
 def clear_session(free_memory: bool = True) -> None:
     """Begin the numbers of names anew."""
     _used.clear()
+    clear_types()
 
 
 @contextmanager
@@ -96,7 +97,7 @@ class Variable(TensorFlowVariable):
     def __init__(self, initializer: Any, shape: Any = None, dtype: Any = None,
                  trainable: bool = True, autocast: bool = True, aggregation: Any = "none",
                  synchronization: Any = "auto", name: str | None = None) -> None:
-        kind = as_dtype(dtype or "float32")
+        kind = as_dtype(dtype or floatx())
         if callable(initializer):
             value = initializer(() if shape is None else tuple(shape), dtype=kind)
         else:

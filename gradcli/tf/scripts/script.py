@@ -26,6 +26,7 @@ from gradcli.engine.record.tensor import Tensor, flatten
 from gradcli.explain.elements import finite
 from gradcli.explain.python.why import REFUSED, why, why_refused
 from gradcli.tf import tape as tapes
+from gradcli.tf.dtypes import clear_types, set_floatx
 from gradcli.tf.scripts.changes import fix
 from gradcli.tf.scripts.texts import Scripts
 
@@ -71,6 +72,8 @@ def run(path: str, arguments: Sequence[str], real: bool = False, text: str | Non
     """
     made = Run(path, read(path).text if text is None else text)
     begin_anew()
+    set_floatx("float32")
+    clear_types()
     # What explanations and tracebacks show is what ran, whatever the file has.
     linecache.cache[path] = len(made.text), None, made.text.splitlines(keepends=True), path
     main = ModuleType("__main__")

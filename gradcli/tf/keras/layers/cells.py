@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import gradcli.tf as tf
 from gradcli.engine.record import tensor as engine
-from gradcli.tf.keras.activation import get as activation_of
+from gradcli.tf.dtypes import floatx
 from gradcli.tf.keras.constraint import get as constraint_of
+from gradcli.tf.keras.functions.activation import get as activation_of
 from gradcli.tf.keras.initializer import get as initializer_of
 from gradcli.tf.keras.layers.layer import Layer
 from gradcli.tf.keras.layers.weighted import Kernel
@@ -249,4 +250,4 @@ def initial_state(cell: Any, batch_size: Any) -> Any:
     if hasattr(cell, "get_initial_state"):
         found = cell.get_initial_state(batch_size=batch_size)
         return list(found) if isinstance(found, (list, tuple)) else [found]
-    return [tf.zeros((batch_size, n), "float32") for n in engine.flatten(cell.state_size)]
+    return [tf.zeros((batch_size, n), floatx()) for n in engine.flatten(cell.state_size)]

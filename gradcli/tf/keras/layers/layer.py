@@ -10,7 +10,7 @@ from warnings import warn
 import gradcli.tf as tf
 from gradcli.base.lazy import np
 from gradcli.engine.record import tensor as engine
-from gradcli.tf.dtypes import as_dtype
+from gradcli.tf.dtypes import as_dtype, layer_type
 from gradcli.tf.keras.annotated import Annotated, annotated, mask_of
 from gradcli.tf.keras.constraint import get as constraint_of
 from gradcli.tf.keras.initializer import get as initializer_of
@@ -124,7 +124,7 @@ class Layer:
         self.built = False
         self.supports_masking = type(self).compute_mask is not Layer.compute_mask
         self.autocast = autocast
-        self._dtype = KerasDType(as_dtype(dtype or "float32").name)
+        self._dtype = KerasDType(as_dtype(dtype or layer_type()).name)
         self._trainable = trainable
         self._weights: list[Variable] = []
         self._losses: list[Any] = []

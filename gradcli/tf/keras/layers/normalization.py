@@ -218,7 +218,7 @@ class Normalization(Layer):
             self.adapt_variance = self.add_weight(shape, "ones", trainable=False, name="variance")
             self.count = self.add_weight((), "zeros", "int32", False, name="count")
         else:
-            self.fixed = [tf.broadcast_to(tf.convert_to_tensor(np.asarray(x, "float32")),
+            self.fixed = [tf.broadcast_to(tf.convert_to_tensor(np.asarray(x, self.dtype)),
                                           self.spread)
                           for x in (self.input_mean, self.input_variance)]
 
@@ -238,8 +238,8 @@ class Normalization(Layer):
             self.build(batches[0].shape)
         whole = np.concatenate([b.astype("float64") for b in batches])
         axes = tuple([k for k in range(whole.ndim) if k not in self.kept])
-        self.adapt_mean.assign(whole.mean(axes).astype("float32"))
-        self.adapt_variance.assign(whole.var(axes).astype("float32"))
+        self.adapt_mean.assign(whole.mean(axes))
+        self.adapt_variance.assign(whole.var(axes))
 
     @property
     def mean(self) -> Any:
@@ -258,7 +258,7 @@ class Normalization(Layer):
 
     def call(self, inputs: Any) -> Any:
         """Apply the layer."""
-        x = tf.cast(inputs, "float32")
+        x = tf.cast(inputs, self.dtype)
         width = tf.maximum(tf.sqrt(self.variance), EPSILON)
         return x * width + self.mean if self.invert else (x - self.mean) / width
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import gradcli.tf as tf
-from gradcli.tf.keras.activation import elu, leaky_relu, linear, relu, softmax
-from gradcli.tf.keras.activation import get as activation_of
 from gradcli.tf.keras.annotated import annotated
+from gradcli.tf.keras.functions.activation import elu, leaky_relu, linear, relu, softmax
+from gradcli.tf.keras.functions.activation import get as activation_of
 from gradcli.tf.keras.layers.layer import Layer
 from gradcli.tf.keras.layers.symbolic import Input
 from gradcli.tf.keras.regularizer import L1L2

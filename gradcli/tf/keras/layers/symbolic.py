@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from functools import wraps
 from itertools import count
 
 import gradcli.tf as tf
 from gradcli.engine.record import record as records
 from gradcli.engine.record import tensor as engine
-from gradcli.tf.dtypes import TensorShape, as_dtype
+from gradcli.tf.dtypes import TensorShape, as_dtype, floatx
 from gradcli.tf.keras.variables import KerasDType, auto_name, name_scope
 
 TYPE_CHECKING = False
@@ -24,10 +25,10 @@ class KerasTensor:
     node: the call of a layer that gives it, None for an input.
     """
 
-    def __init__(self, shape: Any, dtype: Any = "float32", node: Node | None = None,
+    def __init__(self, shape: Any, dtype: Any = None, node: Node | None = None,
                  name: str | None = None) -> None:
         self.shape = tuple(shape)
-        self.dtype = KerasDType(as_dtype(dtype).name)
+        self.dtype = KerasDType(as_dtype(dtype or floatx()).name)
         self.node = node
         self.name = name or auto_name("keras_tensor")
 
@@ -88,6 +89,17 @@ for _sign, _name, _function in (
         _name, lambda a, b, f=_function: f(b, a)))
 setattr(KerasTensor, "__neg__", _operator("negative", lambda a: -a))    # noqa: B010
 setattr(KerasTensor, "__getitem__", _operator("get_item", lambda a, key: a[key]))  # noqa: B010
+
+
+def also_symbolic(function: Callable[..., Any], name: str) -> Callable[..., Any]:
+    """Return a function that on symbolic tensors is an operator among the layers of a model."""
+    @wraps(function)
+    def called(*args: Any, **options: Any) -> Any:
+        if is_symbolic(args, options):
+            return recorded(Operation(name, function), args, options)
+        return function(*args, **options)
+
+    return called
 
 
 def is_symbolic(args: Any, options: Any) -> bool:
@@ -173,4 +185,4 @@ def Input(shape: Any = None, batch_size: int | None = None, dtype: Any = None,
     if batch_shape is None:
         shape = (shape,) if isinstance(shape, int) else tuple(TensorShape(shape))
         batch_shape = (batch_size, *shape)
-    return KerasTensor(batch_shape, dtype or "float32", name=name or auto_name("input_layer"))
+    return KerasTensor(batch_shape, dtype or floatx(), name=name or auto_name("input_layer"))

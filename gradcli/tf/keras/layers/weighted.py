@@ -5,8 +5,8 @@ from __future__ import annotations
 import gradcli.tf as tf
 from gradcli.ops.kinds import PUBLIC
 from gradcli.tf.dtypes import as_dtype
-from gradcli.tf.keras.activation import get as activation_of
 from gradcli.tf.keras.constraint import get as constraint_of
+from gradcli.tf.keras.functions.activation import get as activation_of
 from gradcli.tf.keras.initializer import get as initializer_of
 from gradcli.tf.keras.layers.layer import InputSpec, Layer, refuse
 from gradcli.tf.keras.regularizer import get as regularizer_of

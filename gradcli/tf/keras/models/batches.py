@@ -5,6 +5,7 @@ from __future__ import annotations
 import gradcli.tf as tf
 from gradcli.base.lazy import np
 from gradcli.engine.record import tensor as engine
+from gradcli.tf.dtypes import floatx
 from gradcli.tf.own import next_seed
 
 TYPE_CHECKING = False
@@ -40,7 +41,7 @@ def tensors(structure: Any) -> Any:
 
 def _tensor(x: Any) -> Any:
     made = np.asarray(x)
-    return tf.constant(made.astype("float32") if made.dtype.kind == "f" else made)
+    return tf.constant(made.astype(floatx()) if made.dtype.kind == "f" else made)
 
 
 class PyDataset:
@@ -179,7 +180,7 @@ def of_classes(y: Any, weights: Any, classes: dict[int, float]) -> Any:
     numbers: Any = np.asarray(y)
     if numbers.ndim > 1:
         numbers = numbers.argmax(-1) if numbers.shape[-1] != 1 else numbers[..., 0]
-    return np.asarray([classes.get(int(k), 1.0) for k in np.round(numbers)], "float32")
+    return np.asarray([classes.get(int(k), 1.0) for k in np.round(numbers)], floatx())
 
 
 def split_off(x: Any, y: Any, weights: Any, share: float) -> tuple[Any, ...]:

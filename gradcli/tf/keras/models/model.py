@@ -122,7 +122,12 @@ class Functional(Stacked):
 
     @property
     def layers(self) -> list[Any]:
-        """Return the layers, inputs first."""
+        """Return the layers, inputs first; operators between them are `operations` only."""
+        return [inner for inner in self._inner if isinstance(inner, Layer)]
+
+    @property
+    def operations(self) -> list[Any]:
+        """Return the layers and operators."""
         return list(self._inner)
 
     input = property(lambda self: self._structure[0])

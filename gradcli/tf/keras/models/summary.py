@@ -23,7 +23,7 @@ def summary(model: Any, line_length: int | None, print_fn: Any) -> None:
     length = line_length or min(88, shutil.get_terminal_size().columns - 4)
     ends = [0, *[int(place * length) for place in PLACES]]
     rows = [(f"{layer.name} ({getattr(layer, 'title', type(layer).__name__)})", _shape(layer),
-             _count(layer)) for layer in model.layers]
+             _count(layer)) for layer in getattr(model, "operations", model.layers)]
     table = ruled([(title, b - a) for title, a, b in zip(
         TITLES, ends[:-1], ends[1:], strict=True)], rows, length)
     text = "".join([f'Model: "{model.name}"\n', table, *[

@@ -6,6 +6,7 @@ import inspect
 import math
 
 import gradcli.tf as tf
+from gradcli.tf.dtypes import floatx
 from gradcli.tf.keras.annotated import annotated, logits_of, mask_of
 from gradcli.tf.keras.identifiers import identified
 from gradcli.tf.keras.variables import auto_name
@@ -214,7 +215,7 @@ class Loss:
                              f" {set(REDUCTIONS)}. Received: reduction={reduction}")
         self.name = name or auto_name(type(self).__name__)
         self.reduction = reduction
-        self.dtype = dtype or "float32"
+        self.dtype = dtype or floatx()
 
     def call(self, y_true: Any, y_pred: Any) -> Any:
         """Return the loss of each sample."""

@@ -25,13 +25,3 @@ def to_categorical(x: Any, num_classes: int | None = None) -> Any:
     if numbers.ndim > 1 and numbers.shape[-1] == 1:
         numbers = numbers.reshape(numbers.shape[:-1])
     return np.eye(num_classes or int(numbers.max()) + 1)[numbers]
-
-
-def epsilon() -> float:
-    """Return the small number that keeps quotients finite."""
-    return 1e-7
-
-
-def floatx() -> str:
-    """Return the type of variables that are given none."""
-    return "float32"
