@@ -8,6 +8,8 @@ Locations are those of `provenance`, or positions `(file, line, column, end line
 
 from __future__ import annotations
 
+import ast
+
 from gradcli.engine.record import record as records
 from gradcli.engine.record.record import ANS, ATTRIBUTES, IDS, OP, OUT, PLACE, Segment, on_tape
 from gradcli.engine.record.tensor import Tensor, flatten
@@ -260,11 +262,13 @@ def _explain(trace: PythonTrace, seen: Window, target: Any, targets: Sequence[Te
         asked_at=trace.place, spans=spans, empty=not targets,
         inside_out=seen.again if seen.forward else None)
     scene = trace.scene(own, made, source_name, trace.place)
-    found = _constant(trace, tape, made, own, gap) or causes(scene, gap)
+    found = _constant(trace, tape, made, own, gap) or _of_another(
+        trace, tape, source, gap) or causes(scene, gap)
     if not own.isdisjoint(made):
         found.sort(key=lambda r: r.code != "target-dtype")
     missing = tape is None or tape.tensorflow_semantics or (
         found[0].code != "derivative-constant")
+    found[0] = _variable_before(trace, own, gap, found[0])
     _outside_last(trace, seen, found)
     fixes = [_fix(r, gap, scene, trace) for r in found]
     for reason in found:
@@ -281,6 +285,47 @@ def _name_of_target(trace: PythonTrace, target: Any, targets: Sequence[Tensor]) 
         if all(names) and sum(map(len, names)) < LONGEST:
             return f"[{', '.join(names)}]"
     return name
+
+
+def _of_another(trace: PythonTrace, tape: GradientTape | None, source: Tensor, gap: Gap
+                ) -> list[reasons.Reason]:
+    """Return the cause if the source is a variable of an object, and the target is computed with
+    the one at the same place of another object: the wrong model was asked for.
+    """
+    if tape is None or not isinstance(source, Variable) or source in tape.states:
+        return []
+    place = gap.source.partition(".")[2]
+    above = set().union(*map(trace.above, gap.targets))
+    for other in tape.watched_variables() if place else ():
+        name = trace.name_of(other, "")
+        if name.partition(".")[2] == place and other.shape == source.shape and (
+                not above.isdisjoint(tape.states[other])):
+            return [reasons.Reason(
+                "source-unrelated", f"{gap.target} is computed with {name}, not with {gap.source}",
+                trace.place, f"ask for {name}")]
+    return []
+
+
+def _variable_before(trace: PythonTrace, own: set[int], gap: Gap, reason: reasons.Reason
+                     ) -> reasons.Reason:
+    """Return the cause that the source was a variable when the same was asked before, and that its
+    name is bound to a tensor since; otherwise the cause that was found.
+    """
+    asked = [q for q in trace.events.requests if q[2] == trace.place]
+    if reason.code != "source-constant-unwatched" or gap.kind != "computed" or not asked:
+        return reason
+    at = next((k for k, ids in enumerate(asked[-1][4]) if not own.isdisjoint(ids)), -1)
+    before = [q[4][at] for q in asked[:-1] if 0 <= at < len(q[4])]
+    scope = trace.texts.scope(trace.place)
+    bound = [s for s in ast.walk(scope) if [ast.unparse(t) for t in python_text.targets_of(s)]
+             == [gap.source]] if scope is not None else []
+    if len(bound) != 1 or not any(trace.kinds.get(i) == "variable" for ids in before for i in ids):
+        return reason
+    text = trace.texts.of(trace.place)
+    return reasons.Reason(
+        "source-rebound", f"{gap.source} was a variable when it was asked for at first, and is a"
+        " tensor since it was bound to a new value here", text.position(bound[0]),
+        changes.assigning(bound[0], gap.source))
 
 
 def _constant(trace: PythonTrace, tape: GradientTape | None, targets: Iterable[int], own: set[int],

@@ -279,8 +279,17 @@ def computed_once(script: Script, reason: Any, node: Any, asked: Any) -> Iterato
 
 def used_instead(script: Script, reason: Any, node: Any, asked: Any) -> Iterator[Change]:
     """Yield an unused source in place of another one that two alike expressions use: the later of
-    them is a copy that was to be changed.
+    them is a copy that was to be changed; or the model that the target is computed with in place
+    of the one that was asked for.
     """
+    meant = ASKING.fullmatch(reason.fix or "")
+    if meant is not None:
+        root, name = reason.source.partition(".")[0], meant[1]
+        for part in ast.walk(node):
+            if isinstance(part, ast.Name) and part.id == root and part is not getattr(
+                    getattr(node, "func", None), "value", None):
+                yield script.replaced(part, name)
+        return
     statement, name = script.statement_of(node), reason.source.rpartition(".")[2]
     made = getattr(statement, "value", None)
     if not isinstance(made, ast.Call) or not name.isidentifier():
@@ -301,6 +310,10 @@ def used_instead(script: Script, reason: Any, node: Any, asked: Any) -> Iterator
             change = script.replaced(later, new)
             change.words += f" in `{script.code(script.above[later])}`"
             yield change
+
+
+# The advice to ask for what belongs to another object.
+ASKING = re.compile(r"ask for (\w+)\..*")
 
 
 def _last(node: Any) -> str:
