@@ -250,18 +250,22 @@ while True:
 """
 
 
-def test_interrupt(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("words", "told"), [
+    ((), "is cut by `tf.round(x)`"), (("--fix",), "+    loss = x + tf.stop_gradient(")])
+def test_interrupt(words: tuple[str, ...], told: str, tmp_path: Path) -> None:
+    """Changes are tried up to where the script was interrupted."""
     path = tmp_path / "script.py"
     path.write_text(HEAD + ENDLESS)
-    with subprocess.Popen([sys.executable, "-m", "gradcli", "why", str(path)], text=True,
+    with subprocess.Popen([sys.executable, "-m", "gradcli", "why", str(path), *words], text=True,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout is not None
-        assert process.stdout.readline() == "ready\n"
+        assert process.stderr is not None
+        assert (process.stderr if words else process.stdout).readline() == "ready\n"
         process.send_signal(signal.SIGINT)
-        told, said = process.communicate(timeout=60)
+        printed, said = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert "is cut by `tf.round(x)`" in told
-    assert said.endswith("KeyboardInterrupt\n")
+    assert told in printed
+    assert "KeyboardInterrupt\n" in said
 
 
 CUT = """

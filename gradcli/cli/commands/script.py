@@ -72,12 +72,16 @@ def _mend(made: script.Run, options: WhyOptions, environment: Environment) -> in
     show(Source(made.text, made.path), mended.text, options, environment)
     if not options.quiet:
         environment.tell("".join([f"{visible(line)}\n" for line in _summary(made, mended)]))
+    if mended.interrupted or made.status == script.INTERRUPTED:
+        return script.INTERRUPTED
     return WRONG if options.strict and mended.left else OK
 
 
 def _summary(made: script.Run, mended: Mended) -> Iterator[str]:
     if not script.grouped(made):
         yield "nothing to mend: no gradient is None, NaN, infinite or 0 each time"
+    if mended.interrupted:
+        yield "interrupted: not all changes were tried"
     yield from mended.words
     if mended.gained:
         yield "with this the script was run again: " + (

@@ -41,7 +41,7 @@ LONGEST = 40
 class ValueNames:
     """The names of a program's values.
 
-    names: those of the caller's frame.
+    names: those of the caller's frame; passing: those of them that a loop binds anew each turn.
     held: id of a value (of a variable, that of its first state) to the name that holds it.
     born, kinds: locations and kinds of constants and variables by id.
     firsts: id of a variable's state to that of its first state.
@@ -49,7 +49,8 @@ class ValueNames:
     place: where the question was asked.
     """
 
-    __slots__ = ("born", "entries", "events", "firsts", "held", "kinds", "names", "place", "texts")
+    __slots__ = ("born", "entries", "events", "firsts", "held", "kinds", "names", "passing",
+                 "place", "texts")
 
     def __init__(self, events: PythonEvents | None, frame: FrameType | None, place: Any) -> None:
         self.events = together(events)
@@ -60,9 +61,22 @@ class ValueNames:
         self.kinds = {id: kind for id, _, kind, _ in self.events.births}
         self.firsts = {time: start for time, *_, start in self.events.states}
         self.names = all_names(frame) if frame is not None else {}
+        self.passing = self._in_loops()
+        for name in self.passing & {*self.names}:
+            self.names[name] = self.names.pop(name)     # behind the others
         self.held = {
             value.origin().id if isinstance(value, Variable) else value.id: name
             for name, value in reversed(self.names.items()) if isinstance(value, Tensor)}
+
+    def _in_loops(self) -> set[str]:
+        """Return the names that `for` loops bind around the question, but not those it is in."""
+        scope: Any = self.texts.scope(self.place)
+        if scope is None and self.place is not None:
+            scope = self.texts.of(self.place).tree
+        within = self.texts.around(self.place)
+        return {part.id for node in (ast.walk(scope) if scope is not None else ())
+                if isinstance(node, ast.For) and node not in within
+                for part in ast.walk(node.target) if isinstance(part, ast.Name)}
 
     def name_of_state(self, state: int) -> str:
         """Return the name of a variable by the id of one of its states."""
@@ -166,11 +180,15 @@ class ValueNames:
         if asked is not None and names:
             read = python_text.read_in([asked])
             names = [n for n in names if n in read] or names
+        if names and names[0] not in self.passing:
+            return names[0]
+        if isinstance(value, Variable):
+            lasting = {name: v for name, v in self.names.items() if name not in self.passing}
+            path = path_to(value, lasting) or next(iter(names), path_to(value, self.names))
+            if path is not None:
+                return path
         if names:
             return names[0]
-        path = path_to(value, self.names) if isinstance(value, Variable) else None
-        if path is not None:
-            return path
         if isinstance(asked, (ast.Attribute, ast.Subscript, ast.Call)):
             text = ast.unparse(asked)
             if len(text) <= LONGEST:

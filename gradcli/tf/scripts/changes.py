@@ -18,6 +18,7 @@ from gradcli.tf.scripts.formulas import (
     stopped,
     switched_on,
 )
+from gradcli.tf.scripts.leaving import left_engine
 from gradcli.tf.scripts.texts import Change, Script, Scripts
 
 TYPE_CHECKING = False
@@ -27,87 +28,6 @@ if TYPE_CHECKING:
 
     # From the script, a cause, the node at its place, and (file, line) of the question.
     Find = Callable[[Script, Any, Any, Any], Iterator[Change]]
-
-# Functions of NumPy by their names in TensorFlow, where these differ.
-NUMPY = {
-    "log": "math.log", "log1p": "math.log1p", "expm1": "math.expm1", "sum": "reduce_sum",
-    "mean": "reduce_mean", "max": "reduce_max", "min": "reduce_min", "prod": "reduce_prod",
-    "amax": "reduce_max", "amin": "reduce_min", "std": "math.reduce_std",
-    "var": "math.reduce_variance", "dot": "linalg.matvec", "inner": "reduce_sum",
-    "power": "pow", "concatenate": "concat", "clip": "clip_by_value", "diag": "linalg.diag_part",
-    "trace": "linalg.trace", "array": "stack", "asarray": "convert_to_tensor",
-    "append": "concat", "arctan2": "atan2", "arcsin": "asin", "arccos": "acos",
-    "arctan": "atan", "ceil": "math.ceil", "outer": "tensordot", "fabs": "abs"}
-# Those that have the same name in both.
-SAME = ("abs", "add", "cos", "cosh", "cumsum", "divide", "einsum", "exp", "expand_dims", "matmul",
-        "maximum", "minimum", "multiply", "negative", "reshape", "sign", "sin", "sinh", "sqrt",
-        "square", "squeeze", "stack", "subtract", "tan", "tanh", "tensordot", "tile", "transpose",
-        "where", "convert_to_tensor")
-# Methods of Keras's models that give arrays: the model itself gives tensors.
-PREDICT = ("predict", "predict_on_batch")
-
-
-# ---- causes and what to write --------------------------------------------------------------------
-
-
-def left_engine(script: Script, reason: Any, node: Any, asked: Any) -> Iterator[Change]:
-    """Yield the operation of TensorFlow for what left it: `x` for `x.numpy()` or `float(x)`,
-    `tf.math.log(x)` for `np.log(x)`, and so on outwards.
-    """
-    if not isinstance(node, ast.Call):
-        return
-    outer = node
-    while True:
-        above = script.above[outer]
-        if isinstance(above, ast.Call) and _of_numpy(script, above) and outer in above.args:
-            outer = above
-        elif isinstance(above, ast.Call) and _is_tensor_maker(script, above) and (
-                above.args[:1] == [outer]):
-            outer = above
-        else:
-            break
-    made = ast.unparse(_InTensorFlow(script).visit(ast.parse(script.code(outer), mode="eval")))
-    if made != ast.unparse(outer):
-        yield script.replaced(outer, made)
-
-
-def _of_numpy(script: Script, call: ast.Call) -> bool:
-    return isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Name) and (
-        call.func.value.id in script.np)
-
-
-def _is_tensor_maker(script: Script, call: ast.Call) -> bool:
-    return isinstance(call.func, ast.Attribute) and call.func.attr in (
-        "constant", "Variable") and ast.unparse(call.func.value) == script.tf
-
-
-class _InTensorFlow(ast.NodeTransformer):
-    """Operations of TensorFlow in place of NumPy's and of numbers."""
-
-    def __init__(self, script: Script) -> None:
-        self.script = script
-
-    def visit_Call(self, node: ast.Call) -> Any:
-        """Return the operation on tensors that a call is."""
-        self.generic_visit(node)
-        function = node.func
-        if isinstance(function, ast.Attribute) and function.attr in ("numpy", "item") and (
-                not node.args):
-            return function.value
-        if isinstance(function, ast.Attribute) and function.attr in PREDICT and node.args:
-            return ast.Call(function.value, node.args[:1], [])
-        if isinstance(function, ast.Name) and function.id == "float" and len(node.args) == 1:
-            return node.args[0]
-        if _is_tensor_maker(self.script, node) and not node.keywords and len(node.args) == 1 and (
-                not isinstance(node.args[0], (ast.Constant, ast.List, ast.Tuple))):
-            return node.args[0]
-        name = getattr(function, "attr", "")
-        if not _of_numpy(self.script, node) or name not in (*NUMPY, *SAME):
-            return node
-        tensorflow = NUMPY.get(name, name)
-        node.func = ast.parse(f"{self.script.tf}.{tensorflow}", mode="eval").body
-        return node
-
 
 def watched(script: Script, reason: Any, node: Any, asked: Any) -> Iterator[Change]:
     """Yield `tape.watch(x)` in the block of the tape that is asked."""
@@ -211,8 +131,35 @@ def unassigned(script: Script, reason: Any, node: Any, asked: Any) -> Iterator[C
             script.above[node], ast.Expr):
         sign = {"assign": "", "assign_add": "+", "assign_sub": "-"}[node.func.attr]
         holder = script.code(node.func.value)
+        change = _kept_local(script, node, sign)
+        if change is not None:
+            yield change
+            return
         yield script.replaced(node, f"{holder} = {holder} {sign} {value}" if sign else
                               f"{holder} = {value}")
+
+
+def _kept_local(script: Script, node: ast.Call, sign: str) -> Change | None:
+    """Return the state of a variable from outside of a function kept under a name of the function's
+    own while it runs; None for any other variable. sign: "+" and "-" of what adds to the state.
+    """
+    function, variable = script.function(node), node.func.value  # type: ignore[attr-defined]
+    if not isinstance(function, ast.FunctionDef) or not isinstance(variable, ast.Name) or (
+            variable.id in {*_bound(function), *[a.arg for a in function.args.args]}):
+        return None
+    name, new = variable.id, f"{variable.id}_now"
+    whole = next(s for s in function.body if node in ast.walk(s))
+    rest = function.body[function.body.index(whole):]
+    edits = [(*script.span(n), new) for s in rest for n in ast.walk(s)
+             if isinstance(n, ast.Name) and n.id == name and n is not variable]
+    (start, end), (first, last) = script.span(node), script.span(node.args[0])
+    edits += [(start, first, f"{new} = {new} {sign} (" if sign else f"{new} = "),
+              (last, end, ")" if sign else "")]
+    pad = " " * whole.col_offset
+    before, after = script.whole_lines(whole)
+    edits += [(before, before, f"{pad}{new} = {script.tf}.convert_to_tensor({name})\n"),
+              (after, after, f"{pad}{name}.assign({new})\n")]
+    return Change(f"keep the state as a tensor `{new}` while the function runs", *edits)
 
 
 def into_block(script: Script, reason: Any, node: Any, asked: Any) -> Iterator[Change]:

@@ -22,15 +22,17 @@ class Mended:
     """A script with the changes that help.
 
     text: with them; words: what they are; left: the findings of the script with them; gained: the
-    number of gradients that are right with them.
+    number of gradients that are right with them; interrupted: by the user, so that not all were
+    tried.
     """
 
-    __slots__ = ("gained", "left", "text", "words")
+    __slots__ = ("gained", "interrupted", "left", "text", "words")
 
     def __init__(self, text: str) -> None:
         self.text = text
         self.words: list[str] = []
         self.gained = 0
+        self.interrupted = False
         self.left: list[script.Finding] = []
 
 
@@ -38,6 +40,8 @@ def mended(made: script.Run, arguments: Sequence[str], real: bool = False) -> Me
     """Return a script with all changes that help: the first cause is mended, then the next."""
     found = Mended(made.text)
     wrong, runs = len(_wrong(made)), 0
+    # A script that a user had to end is ended where it was, too.
+    most = made.heard.questions if isinstance(made.problem, KeyboardInterrupt) else None
     helped = True
     while helped:
         helped = False
@@ -45,7 +49,10 @@ def mended(made: script.Run, arguments: Sequence[str], real: bool = False) -> Me
             runs += 1
             if runs > MOST_RUNS:
                 break
-            again = _again(made.path, text, arguments, real)
+            again = _again(made.path, text, arguments, real, most)
+            if isinstance(again.problem, KeyboardInterrupt):
+                found.interrupted = True
+                break
             if _better(made, again, group):
                 found.text, made, helped = text, again, True
                 found.words.append(words)
@@ -90,13 +97,11 @@ def _better(before: script.Run, after: script.Run, group: script.Finding) -> boo
         {number for number in now if number[0] <= asked} <= _wrong(before))
 
 
-def _again(path: str, text: str, arguments: Sequence[str], real: bool) -> script.Run:
-    """Run a changed script without its prints."""
+def _again(path: str, text: str, arguments: Sequence[str], real: bool, most: int | None
+           ) -> script.Run:
+    """Run a changed script without its prints. most: questions after which it is ended."""
     with _silent():
-        made = script.run(path, arguments, real, text)
-    if isinstance(made.problem, KeyboardInterrupt):
-        raise made.problem
-    return made
+        return script.run(path, arguments, real, text, most)
 
 
 @contextmanager

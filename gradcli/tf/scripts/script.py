@@ -63,9 +63,10 @@ class Run:
         self.heard = Heard()
 
 
-def run(path: str, arguments: Sequence[str], real: bool = False, text: str | None = None) -> Run:
+def run(path: str, arguments: Sequence[str], real: bool = False, text: str | None = None,
+        most: int | None = None) -> Run:
     """Run a script to its end, as Python does. real: with the TensorFlow that is installed. text:
-    in place of what the file has.
+    in place of what the file has. most: questions after which it is ended.
 
     An exception of the script is kept, not raised, an interrupt too. Raises E0601 and E0602 for a
     file that cannot be read.
@@ -85,6 +86,7 @@ def run(path: str, arguments: Sequence[str], real: bool = False, text: str | Non
     finder = Finder()
     if not real:
         sys.meta_path.insert(0, finder)
+    made.heard.most = most
     tapes.listener = made.heard
     process = os.getpid()
     hook, threading.excepthook = threading.excepthook, _of_thread
@@ -92,6 +94,8 @@ def run(path: str, arguments: Sequence[str], real: bool = False, text: str | Non
         with catch_warnings():
             filterwarnings("ignore", "a derivative may be wrong")   # findings say more
             exec(compile(made.text, path, "exec"), vars(main))
+    except Enough:
+        pass
     except SystemExit as stop:
         made.status = _status(stop.code)
     except BaseException as problem:
@@ -193,6 +197,10 @@ def _of_the_script(trace: TracebackType | None) -> TracebackType | None:
     return TracebackType(rest, trace.tb_frame, trace.tb_lasti, trace.tb_lineno)
 
 
+class Enough(BaseException):
+    """What ends a script that was asked only for its first gradients."""
+
+
 # ---- listening -----------------------------------------------------------------------------------
 
 
@@ -229,10 +237,10 @@ class Heard:
     """All gradients that a script has asked for, in so many questions.
 
     refused: the last error in place of an answer, with the gradients that were asked for.
-    spoiled: a gradient was NaN or infinite before.
+    spoiled: a gradient was NaN or infinite before. most: questions after which the script ends.
     """
 
-    __slots__ = ("explained", "gradients", "questions", "refused", "spoiled")
+    __slots__ = ("explained", "gradients", "most", "questions", "refused", "spoiled")
 
     def __init__(self) -> None:
         self.gradients: dict[tuple[Any, ...], Gradient] = {}
@@ -240,6 +248,7 @@ class Heard:
         self.questions = 0
         self.refused: tuple[Any, list[Gradient]] = (None, [])
         self.spoiled = False
+        self.most: int | None = None
 
     def __call__(self, tape: Any, target: Any, sources: Any, found: Any, frame: FrameType) -> None:
         """Note the answers to one question, and explain the first of each kind of wrong one."""
@@ -275,6 +284,8 @@ class Heard:
             if answer not in known.reasons and self.explained < MOST:
                 self.explained += 1
                 known.reasons[answer] = _why(tape, target, source, outside, place)
+        if self.questions == self.most:
+            raise Enough
 
 
     def end(self, problem: BaseException | None) -> None:
