@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
+
 from gradcli.base.errors import error
 from gradcli.base.lazy import quiet
 from gradcli.formulas.rewrites import factored
 from gradcli.formulas.terms import MINUS, NAME, ONE, ZERO
 from gradcli.formulas.text.gradcli import Gradcli
+from gradcli.formulas.text.languages import Language
 from gradcli.formulas.text.latex import Latex
 from gradcli.formulas.textbook import textbook
 from gradcli.ops.text import ATOM
@@ -208,47 +211,10 @@ class Walk:
 # --- the writers of lines -------------------------------------------------------------------------
 
 
-class _Primes:
-    """A writer of formulas in which derivatives are still to be taken."""
-
-    walk: Walk
-    alone: bool
-
-    def of(self, term: Term) -> str:
-        """Return a line. Raises E0803 where it is too long."""
-        (text,) = self.texts([term], {})    # type: ignore[attr-defined]
-        return str(text)
-
-    def place(self, item: tuple[Term, Term]) -> tuple[float, float]:
-        """Return the sort key of a factor: a derivative stands where what it is of would."""
-        base, exponent = item
-        rules = self.walk.rules
-        of = rules.pending.get(base.value) if base.kind == NAME else None
-        of = of or next((y for y, slope in rules.dependent.items() if slope is base), None)
-        rank, number = super().place((of or base, exponent))  # type: ignore[misc]
-        return rank, number + 0.5 * (of is not None)
-
-    def identifier(self, name: str) -> Piece:
-        """Return a name, `u` of a rule, or a derivative such as (x^2)'."""
-        if not name.startswith(MARK):
-            return super().identifier(name)     # type: ignore[misc,no-any-return]
-        if name in self.walk.rules.pending:
-            return self.primed(self.walk.rules.pending[name]), ATOM
-        if name.startswith(MARK + "'"):
-            return self.slope(name[2:]), ATOM
-        return name[1:], ATOM
-
-    def primed(self, term: Term) -> str:
-        """Return the derivative of a term, to be taken."""
-        raise NotImplementedError   # each writer has its own
-
-    def slope(self, name: str) -> str:
-        """Return the derivative of a name that depends on x."""
-        raise NotImplementedError
-
-
-class Spelled(_Primes, Gradcli):
-    """The writer in gradcli's spelling."""
+class _Primes(Language):
+    """A writer of formulas in which derivatives are still to be taken. alone: whether there are no
+    other names, so that a prime says it all.
+    """
 
     __slots__ = ("alone", "walk")
 
@@ -256,6 +222,44 @@ class Spelled(_Primes, Gradcli):
         super().__init__(walk.algebra, paper=True)
         self.walk = walk
         self.alone = alone
+
+    @abstractmethod
+    def primed(self, term: Term) -> str:
+        """Return the derivative of a term, to be taken."""
+
+    @abstractmethod
+    def slope(self, name: str) -> str:
+        """Return the derivative of a name that depends on x."""
+
+    def of(self, term: Term) -> str:
+        """Return a line. Raises E0803 where it is too long."""
+        (text,) = self.texts([term], {})
+        return text
+
+    def place(self, item: tuple[Term, Term]) -> tuple[float, float]:
+        """Return the sort key of a factor: a derivative stands where what it is of would."""
+        base, exponent = item
+        rules = self.walk.rules
+        of = rules.pending.get(base.value) if base.kind == NAME else None
+        of = of or next((y for y, slope in rules.dependent.items() if slope is base), None)
+        rank, number = super().place((of or base, exponent))
+        return rank, number + 0.5 * (of is not None)
+
+    def identifier(self, name: str) -> Piece:
+        """Return a name, `u` of a rule, or a derivative such as (x^2)'."""
+        if not name.startswith(MARK):
+            return super().identifier(name)
+        if name in self.walk.rules.pending:
+            return self.primed(self.walk.rules.pending[name]), ATOM
+        if name.startswith(MARK + "'"):
+            return self.slope(name[2:]), ATOM
+        return name[1:], ATOM
+
+
+class Spelled(_Primes, Gradcli):
+    """The writer in gradcli's spelling."""
+
+    __slots__ = ()
 
     def primed(self, term: Term) -> str:
         """Return (x^2)', or d/dx(x^2) where there are other names."""
@@ -272,12 +276,7 @@ class Spelled(_Primes, Gradcli):
 class Typeset(_Primes, Latex):
     """The writer in LaTeX."""
 
-    __slots__ = ("alone", "walk")
-
-    def __init__(self, walk: Walk, alone: bool) -> None:
-        super().__init__(walk.algebra, paper=True)
-        self.walk = walk
-        self.alone = alone
+    __slots__ = ()
 
     def primed(self, term: Term) -> str:
         r"""Return \left(x^2\right)', or a partial derivative where there are other names."""
