@@ -201,10 +201,12 @@ class Reference:
         return f"<Reference wrapping {self._to!r}>"
 
 
-def refused(what: str, option: str) -> Exception:
-    """Return the error for an option of TensorFlow's that gradcli does not have."""
+def refused(what: str, option: str, instead: str = "leave it out") -> Exception:
+    """Return the error for an option of TensorFlow's that gradcli does not have. instead: what to
+    do in place of it.
+    """
     return error("E0208", f"`{what}` has no option `{option}` in gradcli",
-                 help="leave it out, or run the script with TensorFlow: --real")
+                 help=f"{instead}, or run the script with TensorFlow: --real")
 
 
 def same_value(given: Any, default: Any) -> bool:

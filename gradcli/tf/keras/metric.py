@@ -10,7 +10,6 @@ from gradcli.tf.keras.annotated import mask_of
 from gradcli.tf.keras.functions.loss import FUNCTIONS as LOSSES
 from gradcli.tf.keras.functions.loss import ROWS, log_cosh, one_rank, paired, weighted
 from gradcli.tf.keras.functions.loss import cosine_similarity as cosine_loss
-from gradcli.tf.keras.identifiers import identified
 from gradcli.tf.keras.initializer import get as initializer_of
 from gradcli.tf.keras.variables import Variable, auto_name, name_scope
 
@@ -21,7 +20,12 @@ if TYPE_CHECKING:
 
 
 class Metric:
-    """A quantity of all batches since `reset_state`, as keras.metrics.Metric."""
+    """A quantity of all batches since `reset_state`, as keras.metrics.Metric.
+
+    direction: whether it is to go "up" or "down", nothing if that is not known.
+    """
+
+    direction = ""
 
     def __init__(self, dtype: Any = None, name: str | None = None) -> None:
         self.name = name or auto_name(type(self).__name__)
@@ -146,12 +150,19 @@ class Measured(Mean):
         super().update_state(self.of(y_true, y_pred), sample_weight)
 
 
+DIRECTIONS = dict.fromkeys((
+    "accuracy", "binary_accuracy", "categorical_accuracy", "sparse_categorical_accuracy",
+    "top_k_categorical_accuracy", "sparse_top_k_categorical_accuracy", "cosine_similarity"), "up")
+
+
 class MeanMetricWrapper(Measured):
     """The mean of a function of targets and predictions."""
 
     def __init__(self, fn: Callable[..., Any], name: str | None = None, dtype: Any = None,
                  **options: Any) -> None:
         super().__init__(name or auto_name(type(self).__name__), dtype)
+        self.direction = "down" if fn in LOSSES.values() else DIRECTIONS.get(
+            getattr(fn, "__name__", ""), "")
         self.fn = fn
         self.options = options
 
@@ -241,6 +252,8 @@ def _class(name: str, function: Callable[..., Any], title: str = "") -> type[OfF
 class RootMeanSquaredError(Measured):
     """The root of the mean of squared differences."""
 
+    direction = "down"
+
     def __init__(self, name: str | None = "root_mean_squared_error", dtype: Any = None) -> None:
         super().__init__(name, dtype)
 
@@ -268,8 +281,3 @@ CLASSES: dict[str, type[Metric]] = {
 globals().update({name: made for name, made in CLASSES.items() if name not in globals()})
 FUNCTIONS.update(LOSSES)
 globals().update({name: f for name, f in FUNCTIONS.items() if name not in globals()})
-
-
-def get(identifier: Any) -> Any:
-    """Return the metric of a name, function, class or metric."""
-    return identified(identifier, {**FUNCTIONS, **CLASSES}, "metric")

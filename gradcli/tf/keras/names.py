@@ -83,13 +83,18 @@ _GROUPS = {
         categorical_accuracy sparse_categorical_accuracy top_k_categorical_accuracy
         sparse_top_k_categorical_accuracy""",
     ("metric", ""): "Metric",
+    ("confusion", "metrics"): """Precision Recall TruePositives FalsePositives TrueNegatives
+        FalseNegatives AUC FBetaScore F1Score R2Score MeanIoU get""",
     ("optimizer", "optimizers"): """Optimizer SGD Adam AdamW Adamax Nadam RMSprop Adagrad Adadelta
         Lion get""",
     ("optimizer", ""): "Optimizer",
     ("schedule", "optimizers.schedules"): """LearningRateSchedule ExponentialDecay
         InverseTimeDecay PolynomialDecay CosineDecay PiecewiseConstantDecay""",
-    ("models.callback", "callbacks"): """Callback LambdaCallback History EarlyStopping
-        LearningRateScheduler TerminateOnNaN""",
+    ("models.callback", "callbacks"): """Callback LambdaCallback History LearningRateScheduler
+        TerminateOnNaN""",
+    ("models.callback", "utils"): "Progbar",
+    ("models.monitors", "callbacks"): """EarlyStopping ReduceLROnPlateau ModelCheckpoint
+        CSVLogger""",
 }
 # What TensorFlow calls initializers at its top.
 _INITIALIZERS = {"constant_initializer": "Constant", "zeros_initializer": "Zeros",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 
 import gradcli.tf as tf
+from gradcli.base.lazy import np
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,14 +40,25 @@ for _event in EVENTS:
     setattr(Callback, _event, _nothing)
 
 
+def _of_batch(name: str) -> Callable[..., None]:
+    def told(self: Any, batch: int, logs: Any = None) -> None:
+        """Do what the event does under its older name."""
+        getattr(self, name)(batch, logs)
+
+    return told
+
+
+for _end in ("begin", "end"):
+    setattr(Callback, f"on_train_batch_{_end}", _of_batch(f"on_batch_{_end}"))
+
+
 class LambdaCallback(Callback):
-    """Functions for some events."""
+    """Functions for some events; what has another name is an attribute."""
 
     def __init__(self, **functions: Callable[..., Any]) -> None:
         for name, function in functions.items():
-            if name not in EVENTS:
-                raise TypeError(f"LambdaCallback has no event `{name}`")
-            setattr(self, name, function)
+            if function is not None:
+                setattr(self, name, function)
 
 
 class History(Callback):
@@ -68,57 +80,6 @@ class History(Callback):
         self.model.history = self
 
 
-class EarlyStopping(Callback):
-    """Stop when a number has not improved for some epochs."""
-
-    def __init__(self, monitor: str = "val_loss", min_delta: float = 0, patience: int = 0,
-                 verbose: int = 0, mode: str = "auto", baseline: float | None = None,
-                 restore_best_weights: bool = False, start_from_epoch: int = 0) -> None:
-        self.monitor, self.min_delta, self.patience = monitor, abs(min_delta), patience
-        self.verbose, self.baseline, self.start = verbose, baseline, start_from_epoch
-        self.restore, self.stopped_epoch = restore_best_weights, 0
-        up = mode == "max" or (mode == "auto" and "acc" in monitor)
-        self.sign = 1 if up else -1
-
-    def on_train_begin(self, logs: Any = None) -> None:
-        """Begin anew."""
-        self.wait = self.stopped_epoch = self.best_epoch = 0
-        self.best: Any = None
-        self.best_weights: Any = None
-
-    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
-        """Stop training if it is time."""
-        current = (logs or {}).get(self.monitor)
-        if current is None or epoch < self.start:
-            return
-        if self.restore and self.best_weights is None:
-            self.best_weights, self.best_epoch = self.model.get_weights(), epoch
-        self.wait += 1
-        if self._better(current, self.best):
-            self.best, self.best_epoch = current, epoch
-            if self.restore:
-                self.best_weights = self.model.get_weights()
-            if self.baseline is None or self._better(current, self.baseline):
-                self.wait = 0
-            return
-        if self.wait >= self.patience and epoch > 0:
-            self.stopped_epoch = epoch
-            self.model.stop_training = True
-
-    def _better(self, current: float, than: float | None) -> bool:
-        return than is None or self.sign * (current - than) > self.min_delta
-
-    def on_train_end(self, logs: Any = None) -> None:
-        """Put the best weights back."""
-        if self.stopped_epoch and self.verbose:
-            print(f"Epoch {self.stopped_epoch + 1}: early stopping")
-        if self.restore and self.best_weights is not None:
-            if self.verbose:
-                print("Restoring model weights from the end of the best epoch:"
-                      f" {self.best_epoch + 1}.")
-            self.model.set_weights(self.best_weights)
-
-
 class LearningRateScheduler(Callback):
     """Set the learning rate of each epoch by a function."""
 
@@ -132,6 +93,9 @@ class LearningRateScheduler(Callback):
             rate = self.schedule(epoch, float(tf.convert_to_tensor(optimizer.learning_rate)))
         except TypeError:
             rate = self.schedule(epoch)
+        if not isinstance(rate, (float, np.float32)):
+            raise ValueError("The output of the `schedule` function should be a float. Got:"
+                             f" {rate}")
         optimizer.learning_rate = rate
         if self.verbose:
             print(f"\nEpoch {epoch + 1}: LearningRateScheduler setting learning rate to {rate}.")
@@ -176,8 +140,7 @@ class Progress(Callback):
             print(f"Epoch {epoch + 1}/{self.epochs}")
 
     def _begin(self, logs: Any = None) -> None:
-        if not self.in_fit or logs is None:
-            self.start, self.seen = time.time(), 0
+        self.start, self.seen = time.time(), 0
 
     on_predict_begin = _begin
 
@@ -222,14 +185,53 @@ class Progress(Callback):
                          for key, value in (logs or {}).items()]))
 
 
+class Progbar:
+    """A bar of progress, as keras.utils.Progbar: its line when it is full, without the moving bar.
+
+    stateful_metrics: names of values of which the last one is shown, not the mean.
+    """
+
+    def __init__(self, target: int | None, width: int = 20, verbose: int = 1,
+                 interval: float = 0.05, stateful_metrics: Any = None,
+                 unit_name: str = "step") -> None:
+        self.target, self.verbose, self.unit_name = target, verbose, unit_name
+        self.last = set(stateful_metrics or ())
+        self.seen, self.start = 0, time.time()
+        self.sums: dict[str, list[float]] = {}
+
+    def update(self, current: int, values: Any = None, finalize: bool | None = None) -> None:
+        """See values at a step, and print the line behind the last one."""
+        full = self.target is not None and current >= self.target if finalize is None else finalize
+        for name, value in values or ():
+            weight = max(current - self.seen, 1)
+            total = self.sums.setdefault(name, [0.0, 0])
+            if name in self.last or full:
+                total[:] = [float(value), 1]
+            else:
+                total[:] = [total[0] + float(value) * weight, total[1] + weight]
+        self.seen = current
+        if full and self.verbose:
+            spent = time.time() - self.start
+            bar = f" {'━' * 20} " if self.verbose == 1 else " - "
+            between = "" if self.verbose == 1 else " -"
+            print(f"{current}/{self.target or current}{bar}{spent:.0f}s{between}"
+                  f"{_each(spent / max(current, 1), self.unit_name)}" + "".join([
+                      f" - {name}: {number(total / max(count, 1), self.verbose)}"
+                      for name, (total, count) in self.sums.items()]))
+
+    def add(self, n: int, values: Any = None) -> None:
+        """See values n steps later."""
+        self.update(self.seen + n, values)
+
+
 def number(value: float, verbose: int) -> str:
     """Return a number as a line of training has it."""
     size = value if verbose == 2 else abs(value)
     return f"{value:.4f}" if size > 1e-3 else f"{value:.4e}"
 
 
-def _each(seconds: float) -> str:
+def _each(seconds: float, unit_name: str = "step") -> str:
     for factor, unit in ((1, "s"), (1e3, "ms"), (1e6, "us")):
         if seconds * factor >= 1 or unit == "us":
             break
-    return f" {seconds * factor:.0f}{unit}/step"
+    return f" {seconds * factor:.0f}{unit}/{unit_name}"

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 
 from gradcli.engine.record import tensor as engine
+from gradcli.tf.keras.confusion import get as metric_of
 from gradcli.tf.keras.functions.loss import Loss, LossFunctionWrapper
 from gradcli.tf.keras.functions.loss import get as loss_of
 from gradcli.tf.keras.metric import Mean, MeanMetricWrapper, Metric
-from gradcli.tf.keras.metric import get as metric_of
 from gradcli.tf.keras.variables import snake_case
 from gradcli.tf.tensor import refused
 

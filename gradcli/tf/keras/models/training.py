@@ -189,10 +189,10 @@ class Trainer:
                                            validation_steps), all_of)
                 logs.update({f"val_{key}": value for key, value in found.items()})
             logs = _numbers(logs)
-            all_of("epoch_end", epoch, logs)
+            all_of("epoch_end", epoch, logs=logs)
             if self.stop_training:
                 break
-        all_of("train_end", logs)
+        all_of("train_end", logs=logs)
         return history
 
     def evaluate(self, x: Any = None, y: Any = None, batch_size: int | None = None,
@@ -217,8 +217,8 @@ class Trainer:
         for k, batch in enumerate(batches):
             all_of("predict_batch_begin", k)
             found.append(self.predict_step(batch))
-            all_of("predict_batch_end", k, None)
-        all_of("predict_end", None)
+            all_of("predict_batch_end", k, logs={"outputs": found[-1]})
+        all_of("predict_end")
         columns = zip(*[engine.flatten(outputs) for outputs in found], strict=True)
         return engine.like(found[0], [np.concatenate([part.numpy() for part in column])
                                       for column in columns])
@@ -258,7 +258,7 @@ class Trainer:
         all_of("test_begin")
         self.reset_metrics()
         logs = _numbers(self._pass(batches, self.test_step, all_of, "test"))
-        all_of("test_end", logs)
+        all_of("test_end", logs=logs)
         return logs
 
     def _pass(self, batches: Batches, step: Any, all_of: _Callbacks, kind: str) -> dict[str, Any]:
@@ -267,7 +267,7 @@ class Trainer:
         for k, batch in enumerate(batches):
             all_of(f"{kind}_batch_begin", k)
             logs = step(batch)
-            all_of(f"{kind}_batch_end", k, _numbers(logs))
+            all_of(f"{kind}_batch_end", k, logs=_numbers(logs))
             if self.stop_training:
                 break
         results = self.get_metrics_result()
@@ -322,6 +322,6 @@ class _Callbacks:
             callback.set_params({"verbose": verbose, "epochs": epochs, "steps": steps})
             callback.set_model(model)
 
-    def __call__(self, event: str, *given: Any) -> None:
+    def __call__(self, event: str, *given: Any, logs: Any = None) -> None:
         for callback in self.all:
-            getattr(callback, f"on_{event}")(*given)
+            getattr(callback, f"on_{event}")(*given, {} if logs is None else logs)
