@@ -16,6 +16,7 @@ from gradcli.ops import TABLE
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
+    from typing import Any
 
     from gradcli.formulas.algebra import Algebra
     from gradcli.formulas.monomials import Monomial, Monomials
@@ -27,11 +28,12 @@ if TYPE_CHECKING:
 
 class Canonical:
     """Terms as numbers times powers. squares: for functions whose squares are replaced, (name of
-    the partner, its coefficient, constant): sin: (cos, -1, 1) since sin^2 = 1 - cos^2. kept: the
+    the partner, its coefficient, constant): sin: (cos, -1, 1) since sin^2 = 1 - cos^2; for those
+    that are quotients of others, these: tan: (sin, cos). kept: the
     numbers of sums that are not opened. familiar: what a reader has seen, which stands first.
     """
 
-    def __init__(self, a: Algebra, squares: Mapping[str, tuple[str, int, int]],
+    def __init__(self, a: Algebra, squares: Mapping[str, tuple[Any, ...]],
                  kept: Collection[int] = (), familiar: Collection[Term] = ()) -> None:
         self.algebra = a
         self.squares = squares
@@ -64,10 +66,11 @@ class Canonical:
                 self._power(b, e) for b, e in term.items])
         if term.is_call("exp") and term.args[0].kind != NUMBER:
             return self._exponential(term.args[0])
-        if term.is_call("one_minus_square"):
-            a = self.algebra
-            return self.of(a.sum_of([(a.number(ONE), ONE), (
-                a.power(term.args[0], a.number(Fraction(2))), MINUS)]))
+        quotient = self.squares.get(term.operation.name, ()) if term.kind == CALL else ()
+        if len(quotient) == 2:
+            return ONE, {
+                self.algebra.call(TABLE[name], term.args, None, None).number: exponent
+                for name, exponent in zip(quotient, (ONE, MINUS), strict=True) if name}
         return ONE, {term.number: ONE}
 
     def parts(self, term: Term) -> list[Factors]:
@@ -93,7 +96,10 @@ class Canonical:
         for c, more in all_factors:
             coefficient *= c
             for base, exponent in more.items():
-                powers[base] = powers.get(base, ZERO) + exponent
+                before = powers.get(base, ZERO)
+                powers[base] = before + exponent
+                if before * exponent < 0 <= powers[base]:
+                    self.algebra.note(self.algebra.table.all[base], "!= 0")
         return self._settled(coefficient, powers)
 
     def _settled(self, coefficient: Fraction, powers: Mapping[int, Fraction]) -> Factors:
@@ -121,7 +127,7 @@ class Canonical:
         coefficient, powers = factors
         if (coefficient == 0 and n < 0) or (abs(n) > monomials.MOST and coefficient != 1):
             raise TooLong
-        return coefficient**n, {base: e * n for base, e in powers.items()}
+        return self._settled(coefficient**n, {base: e * n for base, e in powers.items()})
 
     # --- powers -------------------------------------------------------------------------------
 
@@ -276,8 +282,8 @@ class Canonical:
         a = self.algebra
         for number in {n for monomial in total for n, _ in monomial} if self.squares else ():
             term = a.table.all[number]
-            found = self.squares.get(term.operation.name) if term.kind == CALL else None
-            if found is not None:
+            found = self.squares.get(term.operation.name, ()) if term.kind == CALL else ()
+            if len(found) == 3:
                 partner = a.call(TABLE[found[0]], term.args, None, None)
                 square = {((partner.number, Fraction(2)),): Fraction(found[1]),
                           monomials.ONE: Fraction(found[2])}

@@ -46,6 +46,8 @@ def _roots_above(a: Algebra, factors: Factors, canonical: Canonical) -> Factors 
             changed = {**powers, number: e - n}
             for base, exponent in inner.items():
                 changed[base] = changed.get(base, ZERO) + n * exponent
+                if exponent > 0 <= changed[base]:
+                    a.note(table[base], "!= 0")
             return coefficient * c**n, {b: x for b, x in changed.items() if x}
     return None
 

@@ -8,15 +8,14 @@ partners, such as 1 - sin(x)^2 for cos(x)^2. What is printed was compared with w
 from __future__ import annotations
 
 import math
-import re
 from fractions import Fraction
 
-from gradcli.base.errors import GradcliError
 from gradcli.formulas import monomials
-from gradcli.formulas.analysis.constants import value_of
+from gradcli.formulas.analysis.constants import exactly, value_of
 from gradcli.formulas.factors import Canonical
 from gradcli.formulas.identities import CHANGES, one_denominator
 from gradcli.formulas.monomials import TooLong
+from gradcli.formulas.reader import Reader
 from gradcli.formulas.rewrites import rebuilt
 from gradcli.formulas.terms import (
     ARRAY,
@@ -32,43 +31,39 @@ from gradcli.formulas.terms import (
     simple,
     whole,
 )
-from gradcli.formulas.text.gradcli import Gradcli
 from gradcli.ops import TABLE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+    from typing import Any
 
     from gradcli.formulas.algebra import Algebra
     from gradcli.formulas.factors import Factors
     from gradcli.formulas.terms import Number, Term
 
-LARGEST, LONGEST = 120, 1_000
-"""A term of more parts or characters stays as it is."""
+LARGEST = 120
+"""A term of more parts stays as it is."""
+MIDDLE = 50
+"""Of one of more the squares of functions stay."""
 TOGETHER, SMALL = 1_000, 12
 """Of terms that have more parts together those stay that are not small."""
-
-NEW_FUNCTIONS = 1.3
-"""A form with functions that the term has not has to be shorter by this factor."""
-NESTED = 1.25
-"""One with quotients in sums that are in quotients, too."""
-NEW_CALL = 2
-"""One with a function of another argument has to be shorter by so many characters."""
-LONG, LONG_NUMBER = re.compile(r"\d[\d.]{5,}"), 8
-"""One with a long number that was not there, too."""
-BRACKETS = 0.5
-"""A pair of brackets in a polynomial counts by so much more than its two characters."""
 
 TIMES = 3
 """A form found is simplified again, at most so often."""
 
-SQUARES: tuple[Mapping[str, tuple[str, int, int]], ...] = (
+SQUARES: tuple[dict[str, tuple[Any, ...]], ...] = (
     {},
     {"sin": ("cos", -1, 1), "tan": ("sec", 1, -1), "cot": ("csc", 1, -1),
      "sinh": ("cosh", 1, -1), "tanh": ("sech", -1, 1)},
     {"cos": ("sin", -1, 1), "sec": ("tan", 1, 1), "csc": ("cot", 1, 1),
      "cosh": ("sinh", 1, 1), "sech": ("tanh", -1, 1)})
 """Function to (partner, factor, constant) of its square, for each way to write a term."""
+
+QUOTIENTS = {"tan": ("sin", "cos"), "sec": ("", "cos"), "csc": ("", "sin"), "cot": ("cos", "sin"),
+             "tanh": ("sinh", "cosh"), "sech": ("", "cosh"), "csch": ("", "sinh"),
+             "coth": ("cosh", "sinh")}
+"""Function to what it is the quotient of."""
 
 
 def textbooks(a: Algebra, terms: Sequence[Term], beside: Sequence[Term] = ()) -> list[Term]:
@@ -87,9 +82,12 @@ def textbook(a: Algebra, term: Term, beside: Sequence[Term] = ()) -> Term:
     """
     if _size_of(a, term) > LARGEST:
         return term
-    term = _with_fractions(a, term)
+    term = _with_fractions(a, term, set(a.table.of(beside)))
+    reader = Reader(a, term, beside)
+    if not reader.text(term):
+        return term
     for _ in range(TIMES):
-        best = _shortest(a, term, beside)
+        best = _shortest(a, term, reader)
         if best is term:
             break
         term = best
@@ -127,8 +125,21 @@ PLAIN: dict[str, Callable[..., Term]] = {
 """Operations of derivative rules, which round less, as people write them."""
 
 
-def _with_fractions(a: Algebra, term: Term) -> Term:
-    """Return a term with the fractions and constants that its floats come of: 2/3 for 1 - 1/3."""
+def _shorter(a: Algebra, term: Term) -> Term:
+    """Return a term over one denominator where that is shorter: x^2/2 for (x/sqrt(2))^2."""
+    canonical = Canonical(a, {})
+    try:
+        found = canonical.term(canonical.of(term))
+    except TooLong:
+        return term
+    reader = Reader(a, term, ())
+    return found if reader.length(found) < reader.length(term) else term
+
+
+def _with_fractions(a: Algebra, term: Term, beside: Collection[Term]) -> Term:
+    """Return a term with the fractions and constants that its floats come of: 2/3 for 1 - 1/3.
+    beside: what stays as it was written.
+    """
     found: dict[int, Term] = {}
 
     def number(value: Number) -> Term:
@@ -139,11 +150,15 @@ def _with_fractions(a: Algebra, term: Term) -> Term:
         return a.number(value) if near is None else a.constant(as_float(value))
 
     def call(t: Term, args: list[Term]) -> Term:
+        if t.is_call("exp") and t not in beside:
+            args = [_shorter(a, args[0])]
         return PLAIN[t.operation.name](a, *args) if t.operation.name in PLAIN else a.call(
             t.operation, args, t.attributes, t.shape)
 
     for one in a.table.of([term]):
-        if one.is_call(*PLAIN):
+        if one.kind == CALL and not a.table.names([one]):
+            found[one.number] = exactly(a, one)
+        elif one.is_call("exp", *PLAIN):
             found[one.number] = call(one, [found[t.number] for t in one.args])
         elif one.kind == NUMBER:
             found[one.number] = number(one.value)
@@ -159,56 +174,40 @@ def _with_fractions(a: Algebra, term: Term) -> Term:
     return found[term.number]
 
 
-def _shortest(a: Algebra, term: Term, beside: Sequence[Term]) -> Term:
+def _shortest(a: Algebra, term: Term, reader: Reader) -> Term:
+    """Return the form of a term that costs its reader least."""
     parts = a.table.of([term])
-    if term.kind not in (SUM, PRODUCT):
+    if term.kind not in (SUM, PRODUCT) or any(
+            t.shape or t.kind == ARRAY or t.is_call("where") for t in parts):
         return term
-    if any(t.shape or t.kind == ARRAY or t.is_call("where")
-                                   for t in parts):
-        return term
-    seen_before = {*a.table.of(beside)}
-    familiar = {*parts, *seen_before}
-    functions = {t.operation.name for t in familiar if t.kind == CALL}
-    powers = _powers(a, parts)
-    squares = SQUARES if functions.intersection([*SQUARES[1], *SQUARES[2]]) else SQUARES[:1]
-
-    try:
-        long = {*LONG.findall(_text(a, term))}
-    except GradcliError:
-        return term
-
-    def cost(one: Term) -> float:
-        inside = a.table.of([one])
-        calls = [t for t in inside if t.kind == CALL and t not in familiar]
-        text = _text(a, one)
-        found = _size(a, one, text) + LONG_NUMBER * len({*LONG.findall(text)} - long)
-        if any(t.operation.name not in functions for t in calls):
-            found *= NEW_FUNCTIONS
-        else:
-            found += NEW_CALL * len(calls)
-        return found * NESTED if any(_is_nested(t) for t in inside) else found
-
     names = a.table.names(parts)
+    values = _values(a, term, names)
     before = dict(a.conditions)
-    best, size, conditions = term, cost(term), before
-    values = None
+    best, least, conditions = term, reader.cost(term), before
     seen = {term.number}
-    for way, kept in [(way, kept) for way in squares for kept in ((), powers)[:1 + bool(powers)]]:
+    done: list[Factors] = []
+    for way, kept in _ways_to_read(a, parts):
         a.conditions = dict(before)
-        for form in _forms(a, term, Canonical(a, way, kept, seen_before)):
-            if form.number in seen:
-                continue
+        for form in _forms(a, term, Canonical(a, way, kept, reader.before), reader, done):
+            if form.number not in seen and reader.cost(form) < least and _agree(
+                    values, _values(a, form, names)):
+                best, least, conditions = form, reader.cost(form), dict(a.conditions)
             seen.add(form.number)
-            try:
-                shorter = cost(form)
-            except GradcliError:
-                continue
-            if shorter < size:
-                values = values or _values(a, term, names)
-                if _agree(values, _values(a, form, names)):
-                    best, size, conditions = form, shorter, dict(a.conditions)
     a.conditions = conditions
     return best
+
+
+def _ways_to_read(a: Algebra, parts: Sequence[Term]
+                  ) -> list[tuple[Mapping[str, tuple[Any, ...]], Collection[int]]]:
+    """Return what becomes of functions, and which sums stay, for each canonical form."""
+    own = {t.operation.name for t in parts if t.kind == CALL}
+    squares = SQUARES[:1]
+    if len(parts) <= MIDDLE and own.intersection([*SQUARES[1], *SQUARES[2]]):
+        squares = SQUARES
+        if own.intersection(QUOTIENTS):
+            squares += tuple([{**way, **QUOTIENTS} for way in SQUARES[1:]])
+    powers = _powers(a, parts)
+    return [(way, kept) for way in squares for kept in ((), powers)[:1 + bool(powers)]]
 
 
 def _powers(a: Algebra, parts: Iterable[Term]) -> set[int]:
@@ -224,52 +223,27 @@ def _powers(a: Algebra, parts: Iterable[Term]) -> set[int]:
     return found
 
 
-def length(a: Algebra, term: Term) -> float:
-    """Return the number of characters of a term's text but for blanks."""
-    return _size(a, term, _text(a, term))
-
-
-def _text(a: Algebra, term: Term) -> str:
-    """Return a term as text. Raises E0803 for more than LONGEST characters."""
-    (text,) = Gradcli(a, paper=True).texts([term], {}, longest=LONGEST)
-    return text
-
-
-def _size(a: Algebra, term: Term, text: str) -> float:
-    return len(text) - text.count(" ") + (BRACKETS * text.count("(") if all(
-        t.kind != CALL and not _is_divided(t) for t in a.table.of([term])) else 0)
-
-
-def _is_nested(term: Term) -> bool:
-    """Return whether a term is a quotient with a sum in which something is divided."""
-    return _is_divided(term) and any(
-        e.kind == NUMBER and whole(e.value) is not None and b.kind == SUM and any(
-            _is_divided(t) or _is_fraction(c) for t, c in b.items) for b, e in term.items)
-
-
-def _is_divided(term: Term) -> bool:
-    return term.kind == PRODUCT and (_is_fraction(term.value) or any(
-        e.kind == NUMBER and e.value < 0 for _, e in term.items))
-
-
-def _is_fraction(value: Number) -> bool:
-    return isinstance(value, Fraction) and value.denominator > 1
-
-
 # --------------------------------------------------------------------------------------------------
 # Forms.
 
-def _forms(a: Algebra, term: Term, canonical: Canonical) -> Iterator[Term]:
-    """Yield the forms of a term, as far as they are not too long."""
+def _forms(a: Algebra, term: Term, canonical: Canonical, reader: Reader, done: list[Factors]
+           ) -> Iterator[Term]:
+    """Yield the forms of a term, as far as they are not too long. done: the factors whose forms are
+    known.
+    """
     try:
         canonical.find_roots(term)
-        yield from _of_factors(a, canonical.of(term), canonical)
-        yield from _of_groups(a, term, canonical)
-    except (TooLong, GradcliError):     # too many summands, too many characters
+        factors = canonical.of(term)
+        if factors in done:
+            return
+        done.append(factors)
+        yield from _of_factors(a, factors, canonical)
+        yield from _of_groups(a, term, canonical, reader)
+    except TooLong:
         return
 
 
-def _of_groups(a: Algebra, term: Term, canonical: Canonical) -> Iterator[Term]:
+def _of_groups(a: Algebra, term: Term, canonical: Canonical, reader: Reader) -> Iterator[Term]:
     """Yield sums with one quotient for each denominator, behind what all summands have above or
     below the line.
     """
@@ -294,7 +268,7 @@ def _of_groups(a: Algebra, term: Term, canonical: Canonical) -> Iterator[Term]:
     sums = [canonical.together(same) for same in groups.values()]
     if len(sums) > 1 or not groups:
         ways = [list(_of_factors(a, one, canonical)) for one in sums]
-        best = [min(forms, key=lambda t: length(a, t)) for forms in ways]
+        best = [min(forms, key=reader.length) for forms in ways]
         yield a.times(outer, canonical.term((ONE, shared)), a.add(*best))
 
 
@@ -336,10 +310,12 @@ def _numerators(a: Algebra, factors: Factors, canonical: Canonical) -> Iterator[
     total = canonical.expanded(ONE, above)
     atoms = {n: e for n, e in rest.items() if n not in canonical.sums}
     below = {n: e for n, e in atoms.items() if e < 0}
-    for inside in ({}, {n: e for n, e in atoms.items() if e > 0}, below, atoms):
+    above = {n: e for n, e in atoms.items() if e > 0}
+    for inside in ({}, *[part for part in (above, below) if part], *([atoms] if (
+            above and below) else [])):
         inner = monomials.scaled(total, ONE, tuple(sorted(inside.items())))
         outer = canonical.term((ONE, {n: e for n, e in rest.items() if n not in inside}))
-        for c, d in ((coefficient, ONE), (ONE, coefficient)):
+        for c, d in ((coefficient, ONE), (ONE, coefficient))[:1 + (coefficient != 1)]:
             yield a.times(a.number(c), outer, canonical.sum_term(
                 monomials.scaled(inner, d)))
 

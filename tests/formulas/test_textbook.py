@@ -5,6 +5,7 @@ by mpmath, and forms that have to be so.
 from __future__ import annotations
 
 import statistics
+from typing import Any
 
 import pytest
 from folders import DATA
@@ -14,12 +15,9 @@ from gradcli.python.program import loads
 from gradcli.questions.derive.answer import derived
 from gradcli.questions.question import Question
 
-FORMS = DATA / "derive" / "forms.tsv"
 
-
-def printed(formula: str, wrt: str = "x", **options: object) -> str:
-    answer = derived(Question(loads(formula), wrt=[wrt]), paper=True, **options)  # type: ignore[arg-type]
-    return str(answer["results"][0]["formula"])
+def asked(formula: str) -> dict[str, Any]:
+    return derived(Question(loads(formula), wrt=["x"]), paper=True)
 
 
 def test_textbook_derivatives_are_as_short_as_those_of_sympy_and_right() -> None:
@@ -29,7 +27,7 @@ def test_textbook_derivatives_are_as_short_as_those_of_sympy_and_right() -> None
     wrong = []
     ratios = []
     for formula, lengths, values in recorded():
-        text = printed(formula)
+        text = asked(formula)["results"][0]["formula"]
         ratios.append(len(text.replace(" ", "")) / min(lengths))
         if ratios[-1] > 1.3:
             wrong.append(f"{formula}: {text}, of {min(lengths)} characters by SymPy")
@@ -43,3 +41,16 @@ def test_textbook_derivatives_are_as_short_as_those_of_sympy_and_right() -> None
     assert wrong == []
     assert len(ratios) >= 200
     assert statistics.median(ratios) <= 1.0
+
+
+def test_forms() -> None:
+    """A formula, its derivative as it is printed, and where that holds."""
+    wrong = []
+    for line in (DATA / "derive" / "forms.tsv").read_text(encoding="utf-8").splitlines():
+        if not line.startswith("#"):
+            formula, form, *conditions = line.split("\t")
+            answer = asked(formula)
+            if (answer["results"][0]["formula"], answer["conditions"]) != (form, conditions):
+                wrong.append(f"{formula}: {answer['results'][0]['formula']}"
+                             f" where {answer['conditions']}, not {form} where {conditions}")
+    assert wrong == []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from math import e, inf, pi
+from math import e, factorial, inf, isfinite, pi
 
 from gradcli.formulas.analysis.polynomials import rooted
 from gradcli.formulas.analysis.ranges import ranges_over
@@ -12,7 +12,7 @@ from gradcli.ops import TABLE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from gradcli.formulas.algebra import Algebra
     from gradcli.formulas.terms import Term
@@ -220,6 +220,14 @@ def _known(a: Algebra, t: Term) -> Term:
     if t.op is not None and t.args[0].is_number(0) and "zero_at_zero" in t.op.traits and (
             len(t.args) == 1):
         return t.args[0]
+    if t.is_call("radians", "degrees"):
+        turn = a.times(a.number(Fraction(180)), a.power(a.table.constant("pi"), a.number(MINUS)))
+        return a.times(t.args[0], turn if t.is_call("degrees") else a.power(turn, a.number(MINUS)))
+    if t.op is not None and t.op.name in WHOLE and all(
+            x.kind == NUMBER and isinstance(x.value, Fraction) for x in t.args):
+        value = value_of(a, t)
+        n = Fraction(round(value)) if isfinite(value) else ZERO
+        return a.number(n) if WHOLE[t.op.name](n, *[x.value for x in t.args]) else t
     if t.is_call("sin", "cos", "tan"):
         angle = turns(t.args[0])
         if angle is not None:
@@ -253,6 +261,14 @@ def _known(a: Algebra, t: Term) -> Term:
     return t
 
 
+WHOLE: dict[str, Callable[..., bool]] = {
+    "cbrt": lambda n, x: n**3 == x, "log2": lambda n, x: 0 < n < 99 and 2**n == x,
+    "log10": lambda n, x: 0 < n < 16 and 10**n == x,
+    "hypot": lambda n, x, y: n * n == x * x + y * y,
+    "gamma": lambda n, x: x.denominator == 1 and 0 < x < 19 and n == factorial(int(x) - 1)}
+"""Function to whether a whole number is its value."""
+
+
 def _log_of(a: Algebra, x: Fraction) -> Term:
     """Return the logarithm of a fraction: log(8) as 3*log(2), log(1/3) as -log(3)."""
     log = TABLE["log"]
@@ -271,6 +287,8 @@ def _log_of(a: Algebra, x: Fraction) -> Term:
 def _arc(a: Algebra, t: Term) -> Term:
     """Return the angle of a known sine, cosine or tangent."""
     own = value_of(a, t)
+    if own != own:
+        return t
     for q in (1, 2, 3, 4, 6):
         p = round(own / pi * q)
         if abs(p * pi / q - own) < 1e-12:

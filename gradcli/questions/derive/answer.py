@@ -14,7 +14,7 @@ from gradcli.formulas.sharing import Shared, shared
 from gradcli.formulas.text import language_of
 from gradcli.formulas.text.gradcli import Gradcli
 from gradcli.formulas.text.languages import Arrays, lowered
-from gradcli.questions.derive.derive import Derivation
+from gradcli.questions.derive.derive import Derivation, on_paper
 from gradcli.questions.plain_data import data, heading
 from gradcli.questions.question import note
 from gradcli.render.numbers import exact
@@ -112,7 +112,8 @@ def derived(question: Question, *, what: str = "gradient", order: int = 1,
     a value that is not given, E0802 for what the language does not have, E0803 for what is too
     long, E0804 for what has no formula.
     """
-    return answered(Derivation(question, what, order), language, simplify, named, paper)
+    found = on_paper(question, what, order) if paper else Derivation(question, what, order)
+    return answered(found, language, simplify, named, paper)
 
 
 def typeset(question: Question, *, what: str, order: int, language: str, simplify: bool,
@@ -122,7 +123,7 @@ def typeset(question: Question, *, what: str, order: int, language: str, simplif
     """
     from gradcli.formulas.text.latex import Latex
 
-    found = Derivation(question, what, order)
+    found = on_paper(question, what, order) if paper else Derivation(question, what, order)
     answer = answered(found, language, simplify, named, paper)
     try:
         other = answered(found, "latex", simplify, named, paper)

@@ -291,6 +291,19 @@ class Derivation:
         return self.bindings[[b.name for b in self.bindings].index(name)].span
 
 
+def on_paper(question: Question, what: str, order: int) -> Derivation:
+    """Return a derivation in which the numbers of a formula stay as they were written, such as
+    sqrt(2) + sqrt(3).
+    """
+    program = question.program
+    if len(program.statements) == 1 and not program.names.bound and not program.names.functions:
+        try:
+            return Derivation(question.replaced(program=program.recording_constants()), what, order)
+        except GradcliError:    # an operation wants a number that is not a tensor
+            pass
+    return Derivation(question, what, order)
+
+
 # --------------------------------------------------------------------------------------------------
 # Programs run to become formulas, with made-up values where nobody gave one: formulas hold at all
 # points.
