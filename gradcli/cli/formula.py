@@ -55,7 +55,8 @@ def with_command(argv: Sequence[str]) -> list[str]:
         meant = is_signed(first)
     else:
         meant = is_formula(first) or (os.path.isfile(first) and not first.endswith(".py"))
-    return ["derive", *argv] if meant else list(argv)
+    value = ["--value"] if any(word.startswith("--at") for word in argv) else []
+    return ["derive", *value, *argv] if meant else list(argv)
 
 
 def is_signed(word: str) -> bool:

@@ -195,10 +195,20 @@ def derive(options: DeriveOptions, environment: Environment) -> int:
     destination = Destination(options, environment)
     language = destination.format if destination.format in LANGUAGES else "gradcli"
     ask = typeset if destination.format == "html" else derived
-    answer = guarded(options, environment, lambda program, options: ask(
-        question_from(program, options), what=options.what, order=options.order or 1,
-        language=language, simplify=options.simplify, named=not options.inline,
-        paper=language == "latex" or destination.format not in LANGUAGES))
+
+    def work(program: Program, options: DeriveOptions) -> Answer:
+        question = question_from(program, options)
+        answer = ask(
+            question, what=options.what, order=options.order or 1, language=language,
+            simplify=options.simplify, named=not options.inline,
+            paper=language == "latex" or destination.format not in LANGUAGES)
+        if options.value and destination.format not in LANGUAGES:
+            from gradcli.questions.derive.values import valued
+
+            return valued(question, answer)
+        return answer
+
+    answer = guarded(options, environment, work)
     conditions = answer["conditions"]
     if options.quiet:
         answer["conditions"] = []

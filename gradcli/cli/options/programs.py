@@ -121,6 +121,8 @@ class DeriveOptions(QuestionOptions):
         "--order", f"Which derivative: 2 for the second, at most {MAX_ORDER}.", "N")
     simplify: bool = option(
         "--simplify", "Let SymPy make the formulas shorter; what it changes in value is refused.")
+    value: bool = option(
+        "--value", "The values at the point, too; `gradcli FORMULA --at ...` has them by itself.")
     inline: bool = option("--inline", "No names for what stands more than once.", "", OUTPUT)
     format: str | None = option(
         "--format", "Language of the formulas: " + ", ".join([
@@ -170,8 +172,8 @@ ROWS = (
             "gradcli steps -e 'sin(x*y)' --at x=1,y=2 --format latex -o steps.tex"),
     Command("derive", "The derivative as a formula, also for NumPy, C, LaTeX, SymPy.",
             DeriveOptions,
-            f"file {TYPED} wrt of what order simplify unconnected watch at format inline"
-            f" output open color quiet verbose strict {BUDGET}", "answer.derive",
+            f"file {TYPED} wrt of what order simplify unconnected watch at value format"
+            f" inline output open color quiet verbose strict {BUDGET}", "answer.derive",
             "gradcli derive -e 'x^2*sin(x)'", "gradcli derive model.txt --of loss --wrt w,b",
             "gradcli derive -e 'x^2*exp(-x*y)' --order 2 --format latex",
             "gradcli derive -e '[r*cos(t), r*sin(t)]' --what jacobian --format c",

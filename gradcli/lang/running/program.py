@@ -318,7 +318,8 @@ def _is_source(names: NameCheck, name: str) -> bool:
     declared = names.declared.get(name)
     if declared is not None:
         return declared.keyword in ("var", "input")
-    return name in names.inputs or (name in names.early and name not in names.functions)
+    return name in names.inputs or (name in names.early and name not in names.functions and (
+        name not in CONSTANTS or name in names.bound))
 
 
 def doubted(run: Run) -> None:

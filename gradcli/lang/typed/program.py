@@ -23,6 +23,7 @@ from gradcli.lang.paper.notations import respelled
 from gradcli.lang.paper.tokens import SCHOOL
 from gradcli.lang.paper.unknown import unknown_word
 from gradcli.lang.running import program as running
+from gradcli.lang.running.names import is_known
 from gradcli.lang.running.program import Program
 from gradcli.lang.syntax.lexer import KEYWORDS
 from gradcli.lang.typed.readings import refuse_two_readings
@@ -260,6 +261,9 @@ class _TypedText:
         if name.isidentifier() and name not in dict(words_of(self._source.text[at:end])) and (
                 name not in (self._known or ()) and name != "y"):
             return
+        function = re.fullmatch(r"([^\W\d]\w*)\s*\([\w\s,]*\)", name)
+        if function is not None and not is_known(function[1]):
+            return      # f(x) = x^2
         left, right = self._side(begin, at), self._side(at + 1, end)
         if left and right:
             sign = at, at + 1

@@ -48,6 +48,7 @@ def _fields(answer: Answer) -> Iterator[tuple[str, str]]:
         yield one["name"], one["formula"]
     for result in answer["results"]:
         yield heading(result), str(result["formula"])
+    yield from values(answer)
 
 
 def table(answer: Answer, width: int | None = None, color: bool = False) -> str:
@@ -67,6 +68,9 @@ def table(answer: Answer, width: int | None = None, color: bool = False) -> str:
     for name, text, missing in rows:
         shown = _folded(f"{visible(name):<{names}} = ", visible(text), width)
         lines += [f"{MISSING}{line}{OFF}" for line in shown] if missing and color else shown
+    found = list(values(answer))
+    if found:
+        lines += ["", *[f"{visible(name)}: {value}" for name, value in found]]
     if answer["conditions"]:
         lines += ["", *_folded("holds where ", visible(" and ".join(answer["conditions"])), width)]
     if answer["conditions"]:
@@ -93,6 +97,7 @@ def markdown(answer: Answer) -> str:
         (heading(r), r["formula"] or f"None: {why(r)}") for r in answer["results"]]
     lines = ["| | formula |", "|---|---|"]
     lines += [f"| {code(name)} | {code(text)} |" for name, text in rows]
+    lines += [f"\n{code(name)} is {code(value)}." for name, value in values(answer)]
     if answer["conditions"]:
         lines += ["", f"They hold where {visible(' and '.join(answer['conditions']))}."]
         lines += [f"\n{visible(line)}." for line in doubts(answer)]
@@ -111,6 +116,16 @@ def _records(answer: Answer) -> Iterator[Sequence[Any]]:
         yield [result["of"], " ".join(map(str, result["element"])), " ".join(by),
                "None" if missing else _cell(result["formula"]), "" if missing else conditions,
                result["reasons"][0]["code"] if result["reasons"] else ""]
+
+
+def values(answer: Answer) -> Iterator[tuple[str, str]]:
+    """Yield what each derivative with a value is called there, df/dx at x = 2, and the value."""
+    at = ", ".join([f"{one['name']} = {numbers.exact(one['value'])}" for one in answer["inputs"]
+                    if one["value"] is not None])
+    for result in answer["results"]:
+        if "value" in result:
+            yield f"{heading(result)} at {at}" if at else heading(result), numbers.exact(
+                result["value"])
 
 
 def _cell(formula: str) -> Any:
