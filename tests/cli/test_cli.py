@@ -66,8 +66,6 @@ EFFECTS: dict[str, list[tuple[list[str], str]]] = {
     "format": [(["eval", "-e", "1", "--format", "ndjson"], '"value": 1.0')],
     "digits": [(["eval", "-e", "pi", "--format", "table", "--digits", "3"], "f = 3.14\n")],
     "strict": [(["grad", *USUAL, "--strict"], "df/dx\t1.43")],
-    "value": [(["derive", "-e", "x^2", "--at", "3", "--value"], "df/dx at x = 3\t6\n"),
-              (["x^2", "--at", "3"], "df/dx\t2*x\ndf/dx at x = 3\t6\n")],
     "strict_syntax": [(["derive", "-e", "xe^2", "--strict-syntax"], "df/dxe\t2*xe\n")],
     "output": [(["eval", "-e", "1", "-o", "-"], "f\t1\n")],
     "color": [(["grad", *USUAL, "--format", "table", "--color", "always"], "\x1b[1m"),

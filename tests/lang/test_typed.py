@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -97,3 +98,84 @@ def test_every_command_says_how_it_read(argv: list[str]) -> None:
     status, _, err = in_process([argv[0], "sin^2 x", *argv[1:], *usual, "--strict-syntax"])
     assert status == 3
     assert "error[E0106]" in err
+
+
+@folded
+@pytest.mark.parametrize(("argv", "out"), [
+    (["x^2 sin x"], "df/dx\t2*x*sin(x) + x^2*cos(x)\n"), (["-x^2"], "df/dx\t-2*x\n"),
+    (["x"], "df/dx\t1\n"), (["sinx"], "df/dx\tcos(x)\n"),
+    (["x^2", "--at", "3"], "df/dx\t2*x\ndf/dx at x = 3\t6\n"),
+    (["derive", "x^2", "--at", "x=3", "--value"], "df/dx\t2*x\ndf/dx at x = 3\t6\n"),
+    (["derive", "x^3", "--order", "2", "--at=3", "--value"],
+     "d2f/dxdx\t6*x\nd2f/dxdx at x = 3\t18\n"),
+    (["x y", "--at", "x=3, y=2", "--wrt", "x"], "df/dx\ty\ndf/dx at x = 3, y = 2\t2\n"),
+    (["x y", "--at", "x=3"], "df/dx\ty\ndf/dy\tx\n"),
+    (["x^2", "--format", "python"], "def gradient(x):\n    \"\"\"Derivatives of f, from formula:"
+     " df/dx.\"\"\"\n    return 2*x\n"),
+    (["grad", "x y", "--at", "x=3 y=2"], "df/dx\t2\ndf/dy\t3\n"),
+    (["grad", "x y", "--at", "x=3,", "y=2"], "df/dx\t2\ndf/dy\t3\n"),
+    (["grad", "x y", "--at", "x=3", "y=2"], "df/dx\t2\ndf/dy\t3\n"),
+    (["grad", "--at", "x=3,", "y=2", "x y"], "df/dx\t2\ndf/dy\t3\n"),
+    (["grad", "x y", "--wrt", "x, y", "--at=x=3,", "y=2"], "df/dx\t2\ndf/dy\t3\n"),
+    (["eval", "sin x", "--at", "30°"], "f\t0.49999999999999994\n"),
+    (["eval", "x", "--at", "x=√2"], "f\t1.4142135623730951\n"),
+    (["eval", "x", "--at", "2π"], "f\t6.283185307179586\n"),
+    (["eval", "3+4"], "f\t7\n"), (["eval", "f(x) = x^2", "--at", "3"], "f\t9\n"),
+    (["grad", "f(x) = x^2; g(y) = f(y)^2", "--at", "2"], "dresult/dy\t32\n"),
+    (["implicit", "x^2 + y^2 = 25", "--at", "x=3,y=4"],
+     "f\t0\ndf/dx\t6\ndf/dy\t8\ndy/dx\t-0.75\n"),
+    (["implicit", "u^2 + v^2 = 25", "--at", "u=3,v=4", "--wrt", "u"],
+     "f\t0\ndf/du\t6\ndf/dv\t8\ndv/du\t-0.75\n"),
+    (["implicit", "y = x y + 1", "--at", "x=0,y=1"], "f\t0\ndf/dx\t-1\ndf/dy\t1\ndy/dx\t1\n"),
+    (["grad", "a = x^2; b = 5x", "--at", "1", "--of", "a,b"], "da/dx\t2\ndb/dx\t5\n")])
+def test_the_short_way(argv: list[str], out: str) -> None:
+    status, found, err = in_process(argv)
+    assert (status, found) == (0, out), err
+
+
+@folded
+@pytest.mark.parametrize(("argv", "status", "told"), [
+    (["grad", "x y", "--at", "3"], 3, "`3` does not say which name has this value"),
+    (["grad", "x y", "--at", "3"], 3, "write x=...,y=..."),
+    (["eval", "2", "--at", "3"], 3, "leave it out: the formula has no variable"),
+    (["eval", "x", "--at", "1/2pi"], 3, "can be read in two ways"),
+    (["implicit", "u^2 + v^2 = 25", "--at", "u=3,v=4"], 3, "--dependent v"),
+    (["implicit", "x^2", "--at", "3"], 3, "such as x^2 + y^2 = 25"),
+    (["grad", "model.txt"], 3, "cannot read `model.txt`"), (["grad", "expr"], 3, "cannot read"),
+    (["grad", "folder/expr"], 3, "cannot read"),
+    (["diff", "x^2"], 2, "Did you mean 'derive'?"),
+    (["solve", "x = 2"], 2, "Did you mean 'newton'?"),
+    (["help"], 2, "Did you mean '--help'?"), (["lim", "x"], 2, "Did you mean 'limit'?"),
+    (["grda", "x"], 2, "Did you mean 'grad'?"), (["derive", "x", "-w"], 2, "No such option: -w")])
+def test_what_is_meant_is_named(argv: list[str], status: int, told: str) -> None:
+    found, out, err = in_process(argv)
+    assert (found, out) == (status, "")
+    assert told in " ".join(err.split())
+
+
+def test_a_file_of_that_name_wins(tmp_path: Path) -> None:
+    path = tmp_path / "x^2"
+    path.write_text("t^3\n")
+    for argv in (["derive", str(path)], [str(path)]):
+        assert in_process(argv)[1] == "df/dt\t3*t^2\n"
+    path.unlink()
+    assert in_process(["derive", str(path)])[0] == 3
+
+
+def test_lines_of_a_file(tmp_path: Path) -> None:
+    """Lines that the language reads stay; errors have their places in what was typed."""
+    path = tmp_path / "model.txt"
+    path.write_text("# a model\nvar w = 2.0\nu = 3w sin w   # a comment\n"
+                    "def g(s):\n    return s e^s\n"
+                    "v = g(w); y = sin^2 u + v\n")
+    status, out, err = in_process(["grad", str(path), "--wrt", "w", "--format", "json"])
+    assert status == 0, err
+    answer = json.loads(out)
+    assert answer["read_as"] == "u = 3*w*sin(w); return s*e^s; y = sin(u)^2 + v"
+    w = 2.0
+    u, du = 3*w*math.sin(w), 3*math.sin(w) + 3*w*math.cos(w)
+    assert answer["results"][0]["sources"][0]["gradient"] == pytest.approx(
+        math.sin(2*u)*du + math.exp(w)*(1 + w))
+    path.write_text("var w = 2.0\nu = 3w sin w\ny = u*log(0*w - 1) + [1, 2, 3]@[1, 2]\n")
+    problem = json.loads(in_process(["grad", str(path), "--format", "json"])[2])["error"]
+    assert (problem["code"], problem["line"], problem["column"]) == ("E0301", 3, 22)

@@ -11,6 +11,7 @@ readings stays an error that shows both. Text in LaTeX is that of `--latex`.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from unicodedata import normalize
 
 from gradcli.base.errors import GradcliError, Source
@@ -53,9 +54,9 @@ READ_CLOSER = {"E0104": re.compile(r"^[^√]*\d\s+[\w(][^√]*$"), "E0105": re.c
 MAX_ROUNDS = 8
 """So often a text is parsed again; each time says what is wrong with up to 20 lines."""
 LEFT = re.compile(
-    r"\s*(?:(?:var|const|input)\s+)?[^\W\d]\w*\s*(?::[^=]*)?=(?!=)"     # y =, var x: float64 =
-    r"|\s*[^\W\d]\w*\s*\([^()]*\)\s*=(?!=)"                             # f(x, y) =
-    r"|\s*return\b")
+    r"[\s;]*(?:(?:(?:var|const|input)\s+)?[^\W\d]\w*\s*(?::[^=]*)?=(?!=)"     # y =, var x: int =
+    r"|[^\W\d]\w*\s*\([^()]*\)\s*=(?!=)"                                     # f(x, y) =
+    r"|return\b)")
 SIDES = re.compile(r"(?<![=<>!~:])=(?!=)")
 END = re.compile(r"\s*;?\s*(?:#.*)?$")
 NO_FORMULA = re.compile(r"[\"'=:@]|[^\W\d]\w*\s*\.\s*[^\W\d]")
@@ -127,11 +128,26 @@ def constant_on_paper(text: str, where: str, refused: GradcliError) -> Any:
         raise (problem if problem.code == "E0104" else refused) from None
 
 
+def _statements(line: str, begin: int) -> list[Span]:
+    """Return the spans of the statements in a line that begins at an offset, each with the `;`
+    before it: a line with texts is taken for one.
+    """
+    found, depth, first = [], 0, 0
+    for at, character in enumerate(line):
+        if character in "\"'#":
+            break
+        depth += (character in "([{") - (character in ")]}")
+        if character == ";" and depth == 0 and at > first:
+            found.append((begin + first, begin + at))
+            first = at
+    return [*found, (begin + first, begin + len(line))]
+
+
 class _TypedText:
     """A text while it is read.
 
-    read: pieces of the program in place of a line, by its number. refusal: why paper does not read
-    a line, where that is better to know than what the language says.
+    read: pieces of the program in place of a line, or of one of its statements, by its number.
+    refusal: why paper does not read one, where that is better to know than what the language says.
     """
 
     __slots__ = ("_alone", "_known", "_lines", "_source", "_words", "read", "refusal")
@@ -146,8 +162,14 @@ class _TypedText:
         self.refusal: GradcliError | None = None
         begin = 0
         for line in source.text.split("\n"):
-            self._lines.append((begin, begin + len(line)))
+            self._lines += _statements(line, begin)
             begin += len(line) + 1
+
+    def _number(self, source: Source, offset: int) -> int:
+        """Return in which line an offset of a source is, of what was typed or of the program."""
+        if isinstance(source, RewrittenSource):
+            offset = source.moved((offset, offset + 1))[0]
+        return bisect_right(self._lines, (offset, len(self._source.text) + 1)) - 1
 
     def source(self) -> Source:
         """Return the source of the program as far as it is read."""
@@ -157,7 +179,8 @@ class _TypedText:
         for k in sorted(self.read):
             pieces += [(text[behind:self._lines[k][0]], (behind, self._lines[k][0])), *self.read[k]]
             behind = self._lines[k][1]
-            shown.append("".join([piece for piece, _ in self.read[k]]).partition("#")[0].strip())
+            line = "".join([piece for piece, _ in self.read[k]])
+            shown.append(line.partition("#")[0].strip(" ;"))
         pieces.append((text[behind:], (behind, len(text))))
         return RewrittenSource(
             self._source, [one for one in pieces if one[0]], "; ".join(shown))
@@ -172,7 +195,7 @@ class _TypedText:
             if one.span is None or not (one.code in TAKEN or (
                     pattern and pattern.search(self._source.text[slice(*one.span)]))):
                 return []
-            lines[self._source.position(one.span[0])[0] - 1] = None
+            lines[self._number(self._source, one.span[0])] = None
         return list(lines)
 
     def unclear(self, made: Program) -> list[int]:
@@ -193,7 +216,7 @@ class _TypedText:
                         found or name in SCHOOL or normalize("NFKC", name) != name
                         or splits(name, others - {name}, self._known))):
                     places.append(start)
-        return list(dict.fromkeys([made.source.position(at)[0] - 1 for at in places]))
+        return list(dict.fromkeys([self._number(made.source, at) for at in places]))
 
     # ---- one line -------------------------------------------------------------------------------
 
@@ -208,7 +231,7 @@ class _TypedText:
         first = left.end() if left else begin
         closing = END.search(text, first, end)
         last = closing.start() if closing else end
-        while first < last and text[first].isspace():
+        while first < last and (text[first].isspace() or text[first] == ";"):
             first += 1
         formula = text[first:last]
         try:
@@ -233,16 +256,16 @@ class _TypedText:
 
     def take_body(self, made: Program) -> bool:
         """Read the last line, f(x) = x^2, as its formula; return False where it has none."""
-        number = made.source.position(made.statements[-1].start)[0] - 1
+        number = self._number(made.source, made.statements[-1].start)
+        text = self._source.text
         begin, end = self._lines[number]
-        left = LEFT.match(self._source.text, begin, end)
+        left = LEFT.match(text, begin, end)
         if left is None:
             return False
-        first = left.end() + len(self._source.text[left.end():end]) - len(
-            self._source.text[left.end():end].lstrip())
-        pieces = self.read.get(number, [("", (first, first)), (
-            self._source.text[first:end], (first, end))])
-        self.read[number] = pieces[1:]
+        first = end - len(text[left.end():end].lstrip())
+        pieces = self.read.get(number, [("", (first, first)), (text[first:end], (first, end))])
+        before = ";" if text[begin] == ";" else ""
+        self.read[number] = [(before, (begin, begin + len(before))), *pieces[1:]]
         return True
 
     def take_equation(self) -> None:
