@@ -87,7 +87,7 @@ def _summary(made: script.Run, mended: Mended) -> Iterator[str]:
         yield "with this the script was run again: " + (
             "1 gradient more is right" if mended.gained == 1 else
             f"{mended.gained} gradients more are right")
-    for finding in mended.left:
+    for finding, why in mended.left:
         of = f" of {finding.target}" if finding.target else ""
         yield f"the gradient{of} with respect to {listed(finding.sources)} stays" \
-            f" {finding.answer}: no change of the text that was tried helps"
+            f" {finding.answer}: {why}"

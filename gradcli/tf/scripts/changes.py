@@ -285,23 +285,21 @@ CHANGES: dict[str, Find] = {
 AT_QUESTION = (watched, computed_once)
 
 
-def changes(scripts: Scripts, reasons: Sequence[Any], asked: Any) -> list[Change]:
-    """Return the changes for the causes of one finding: for all at once, then for the first alone.
+def changes(scripts: Scripts, reasons: Sequence[Any], asked: Any
+            ) -> Iterator[tuple[Change, list[Change]]]:
+    """Yield the changes for the causes of one finding, those for the first cause first, each with
+    the changes for other causes of its kind: of several stop_gradients one may be meant.
 
-    What a cut has beside the first cause is mended with it, but a stop_gradient there, which may
-    be meant, comes last. asked: (file, line) of the question.
+    asked: (file, line) of the question.
     """
     told = [r for r in reasons if r.beside != "path"]
-    first, *others = [_of(scripts, reason, asked) for reason in told] or [[]]
-    if not first:
-        return []
-    whole = last = first[0]
-    for reason, found in zip(told[1:], others, strict=True):
-        if found and found[0].path == whole.path:
-            last = last + found[0]
-            if not (reason.beside and reason.code == "path-stop-gradient"):
-                whole = whole + found[0]
-    return list(dict.fromkeys((whole, *first, last)))
+    found = [_of(scripts, reason, asked) for reason in told]
+    for reason, made in zip(told, found, strict=True):
+        alike = [other[0] for r, other in zip(told, found, strict=True)
+                 if other and r is not reason and r.code == reason.code]
+        for k, change in enumerate(made):
+            yield change, [] if k or reason.code == "path-stop-gradient" else [
+                other for other in alike if other.edits != change.edits]
 
 
 def _of(scripts: Scripts, reason: Any, asked: Any) -> list[Change]:

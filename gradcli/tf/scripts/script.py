@@ -15,6 +15,7 @@ import sys
 import threading
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
+from time import perf_counter
 from types import ModuleType
 from warnings import catch_warnings, filterwarnings, warn
 
@@ -32,7 +33,7 @@ from gradcli.tf.scripts.texts import Scripts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from types import FrameType, TracebackType
     from typing import Any
 
@@ -49,11 +50,11 @@ MOST = 200
 
 
 class Run:
-    """A script that ran: its text, the status that it ended with and what ended it, and what was
-    heard.
+    """A script that ran: its text, the status that it ended with and what ended it, what was heard,
+    how many seconds it took, and the lines that it got from `input()`.
     """
 
-    __slots__ = ("heard", "path", "problem", "status", "text")
+    __slots__ = ("heard", "lines", "path", "problem", "seconds", "status", "text")
 
     def __init__(self, path: str, text: str) -> None:
         self.path = path
@@ -61,12 +62,15 @@ class Run:
         self.status = 0
         self.problem: BaseException | None = None
         self.heard = Heard()
+        self.seconds = 0.0
+        self.lines: list[str] = []
 
 
 def run(path: str, arguments: Sequence[str], real: bool = False, text: str | None = None,
-        most: int | None = None) -> Run:
+        most: int | None = None, lines: Sequence[str] = ()) -> Run:
     """Run a script to its end, as Python does. real: with the TensorFlow that is installed. text:
-    in place of what the file has. most: questions after which it is ended.
+    in place of what the file has. most: questions after which it is ended. lines: the first that
+    `input()` gives.
 
     An exception of the script is kept, not raised, an interrupt too. Raises E0601 and E0602 for a
     file that cannot be read.
@@ -90,6 +94,8 @@ def run(path: str, arguments: Sequence[str], real: bool = False, text: str | Non
     tapes.listener = made.heard
     process = os.getpid()
     hook, threading.excepthook = threading.excepthook, _of_thread
+    reads, builtins.input = builtins.input, _reading(made, lines)
+    began = perf_counter()
     try:
         with catch_warnings():
             filterwarnings("ignore", "a derivative may be wrong")   # findings say more
@@ -102,6 +108,8 @@ def run(path: str, arguments: Sequence[str], real: bool = False, text: str | Non
         made.status = INTERRUPTED if isinstance(problem, KeyboardInterrupt) else 1
         made.problem = problem
     finally:
+        made.seconds = perf_counter() - began
+        builtins.input = reads
         if os.getpid() != process:
             _end_of_child(made)
         tapes.listener = None
@@ -113,6 +121,19 @@ def run(path: str, arguments: Sequence[str], real: bool = False, text: str | Non
             for name in [n for n in sys.modules if n.partition(".")[0] in NAMES]:
                 del sys.modules[name]
     return made
+
+
+def _reading(made: Run, lines: Sequence[str]) -> Callable[..., str]:
+    """Return `input` as it is, but that it gives these lines first, and that the run keeps what it
+    gave.
+    """
+    ready, reads = list(lines), builtins.input
+
+    def input(prompt: object = "", /) -> str:
+        made.lines.append(ready.pop(0) if ready else reads(prompt))
+        return made.lines[-1]
+
+    return input
 
 
 def _end_of_child(made: Run) -> None:
@@ -209,9 +230,10 @@ class Gradient:
 
     number: of the question that first asked for it, and of the source there.
     asked: how often; answers: how often it was None, NaN, infinite or 0, or refused by an error.
+    first: the sum of the elements of its first answer, and that of their sizes; None of no number.
     """
 
-    __slots__ = ("answers", "asked", "at", "number", "reasons", "total")
+    __slots__ = ("answers", "asked", "at", "first", "number", "reasons", "total")
 
     def __init__(self, at: Any, number: tuple[int, int], total: int) -> None:
         self.at = at
@@ -219,6 +241,7 @@ class Gradient:
         self.total = total
         self.asked = 0
         self.answers: dict[str, int] = {}
+        self.first: tuple[float, float] | None = None
         self.reasons: dict[str, list[Any]] = {}
 
     def wrong(self) -> str:
@@ -269,6 +292,7 @@ class Heard:
             if known is None:
                 known = self.gradients[key] = Gradient(
                     position(place), (self.questions, k), len(answers))
+                known.first = sums(g)
             known.asked += 1
             if problem is not None:
                 self.refused[1].append(known)
@@ -287,7 +311,6 @@ class Heard:
         if self.questions == self.most:
             raise Enough
 
-
     def end(self, problem: BaseException | None) -> None:
         """Note what ended the script: an error that it caught is none of its faults."""
         if problem is not None and self.refused[0] is problem:
@@ -302,6 +325,17 @@ def _why(tape: Any, target: Any, source: Any, frame: FrameType | None, place: An
     except Exception as problem:
         warn(f"{position(place)}: this gradient is not explained: {problem!r}", stacklevel=2)
         return []
+
+
+def sums(g: Any) -> tuple[float, float] | None:
+    """Return the sum of the elements of a gradient and the sum of their sizes; None if it has no
+    real elements.
+    """
+    value = np.asarray(g.value) if isinstance(g, Tensor) else None
+    if value is None or value.dtype.kind != "f":
+        return None
+    with np.errstate(all="ignore"):
+        return float(np.sum(value)), float(np.sum(np.abs(value)))
 
 
 def answer_of(g: Any) -> str:

@@ -25,7 +25,8 @@ class Change:
         self.path = ""
 
     def __add__(self, other: Change) -> Change:
-        made = Change(self.words, *dict.fromkeys((*self.edits, *other.edits)))
+        words = self.words if other.words in ("", self.words) else f"{self.words}; {other.words}"
+        made = Change(words, *dict.fromkeys((*self.edits, *other.edits)))
         made.path = self.path
         return made
 
