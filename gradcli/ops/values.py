@@ -192,6 +192,12 @@ def is_float(value: Any) -> bool:
     return kind is float or (kind not in SCALAR_TYPES and value.dtype.char in "dfDF")
 
 
+class Rows(tuple):  # type: ignore[type-arg]
+    """The pattern of an index that gathers rows: equal to others, but known as such."""
+
+    __slots__ = ()
+
+
 def shape_of(value: Any) -> Shape:
     """Return () for a scalar, the array's shape otherwise."""
     return () if type(value) in SCALAR_TYPES else value.shape

@@ -13,6 +13,7 @@ from gradcli.ops.kinds import PUBLIC
 from gradcli.ops.values import is_float, is_integer
 from gradcli.tf.dtypes import plain
 from gradcli.tf.own import HERE
+from gradcli.tf.slices import IndexedSlices, gather
 from gradcli.tf.tensor import (
     Tensor,
     as_tensor,
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 
     from gradcli.ops.kinds import Op
 
+# Operations that give slices of slices.
+OF_VALUES = ("clip", "clip_by_norm", "positive", "stop_gradient")
 ROW = re.compile(r"([\w. ]+)\((.*?)\)(?: -> (.+))?")
 # Options that say nothing here.
 SILENT = ("name", "layout", "validate_indices", "validate_args", "bad_indices_policy", "stable",
@@ -103,7 +106,7 @@ def _made(line: str) -> Callable[..., Any]:
 
 def _named(word: str) -> Any:
     """Return what a word of an expression means: one of `own`, an operation, or Python's."""
-    for function in (one_type, product, quotient):
+    for function in (gather, one_type, product, quotient):
         if function.__name__ == word:
             return function
     if word in HERE:
@@ -119,6 +122,8 @@ def lifted(op: Op) -> Callable[..., Any]:
     """
     def call(*given: Any, **options: Any) -> Any:
         for x in given:
+            if type(x) is IndexedSlices and op.name in OF_VALUES:
+                return x.with_values(call(x.values, *given[1:], **options))
             if type(x) is not Tensor:
                 given = tuple(operands(op, given))
                 break

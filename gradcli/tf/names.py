@@ -26,7 +26,7 @@ HOMES = {
         nn.depth_to_space nn.space_to_depth identity_n""",
     "running": """device control_dependencies init_scope executing_eagerly
         debugging.enable_check_numerics debugging.disable_check_numerics
-        config.run_functions_eagerly config.functions_run_eagerly test.compute_gradient errors print
+        config.run_functions_eagerly config.functions_run_eagerly test.compute_gradient errors
         config.experimental_run_functions_eagerly=run_functions_eagerly
         config.list_physical_devices=no_devices config.list_logical_devices=no_devices
         config.experimental.list_physical_devices=no_devices
@@ -43,6 +43,8 @@ HOMES = {
         compat.v1.enable_eager_execution=without_effect
         compat.v1.enable_v2_behavior=without_effect no_op=without_effect group=without_effect""",
     "scopes": "name_scope",
+    "printing": "print",
+    "slices": "IndexedSlices",
     "modules": "Module",
     "data": """data.Dataset data.AUTOTUNE data.INFINITE_CARDINALITY data.UNKNOWN_CARDINALITY
         TensorSpec data.experimental.AUTOTUNE=AUTOTUNE""",

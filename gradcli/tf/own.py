@@ -10,6 +10,7 @@ from gradcli.base.lazy import np
 from gradcli.engine.record import tensor as engine
 from gradcli.ops.kinds import PUBLIC
 from gradcli.tf.dtypes import as_dtype, floatx, plain, plain_shape
+from gradcli.tf.slices import IndexedSlices
 from gradcli.tf.tensor import (
     as_tensor,
     cast,
@@ -262,7 +263,8 @@ def silu(features: Any, beta: Any) -> Any:
 def clip_by_global_norm(t_list: Any, clip_norm: Any, use_norm: Any) -> Any:
     """Return tensors scaled to a common norm, and their norm before."""
     found, length = PUBLIC["clip_by_global_norm"](_listed(t_list), clip_norm, use_norm=use_norm)
-    return [None if t is None else as_tensor(t) for t in found], constant(length)
+    return [t if t is None else given.with_values(as_tensor(t)) if hasattr(given, "with_values")
+            else as_tensor(t) for given, t in zip(t_list, found, strict=True)], constant(length)
 
 
 def global_norm(t_list: Any) -> Any:
@@ -274,7 +276,7 @@ def _listed(t_list: Any) -> list[Any]:
     if not isinstance(t_list, (list, tuple)):
         raise TypeError("`t_list` should be a sequence of tensors. Received"
                         f" {type(t_list)}.")
-    return [None if t is None else convert_to_tensor(t) for t in t_list]
+    return [None if t is None else convert_to_tensor(getattr(t, "values", t)) for t in t_list]
 
 
 def reduce_mean(x: Any, axis: Any, keepdims: Any) -> Any:
@@ -350,7 +352,7 @@ def _in_blocks(name: str, image: Any, k: int, data_format: str, deeper: bool) ->
 
 def is_tensor(x: Any) -> bool:
     """Return whether it is a tensor or variable."""
-    return isinstance(x, engine.Tensor)
+    return isinstance(x, (engine.Tensor, IndexedSlices))
 
 
 HERE: dict[str, Any] = globals()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
-import sys
 from contextlib import nullcontext
 
 from gradcli.base.errors import GradcliError
@@ -48,24 +46,6 @@ def run_functions_eagerly(run_eagerly: bool) -> None:
 def functions_run_eagerly() -> bool:
     """Return True."""
     return True
-
-
-def print(*inputs: Any, output_stream: Any = None, summarize: int = 3, sep: str = " ",
-          end: str = "\n", name: Any = None) -> None:
-    """Print values as TensorFlow does: to the stream of errors, tensors as their numbers."""
-    builtins.print(*[_printed(x) for x in inputs], sep=sep, end=end,
-                   file=output_stream or sys.stderr)
-
-
-def _printed(value: Any) -> Any:
-    if isinstance(value, (list, tuple)):
-        return type(value)(map(_printed, value))
-    if not hasattr(value, "__gradcli_apply__"):
-        return value
-    found = np.asarray(value.value)
-    if not found.ndim:
-        return f"{found[()]:g}" if found.dtype.kind == "f" else found[()]
-    return np.array2string(found, formatter={"float_kind": lambda v: f"{v:g}"}, threshold=1000)
 
 
 class _Errors:

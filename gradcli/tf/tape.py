@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import enum
+from functools import partial
 from sys import _getframe
 
 from gradcli.base.errors import GradcliError
 from gradcli.engine.record import tensor as engine
 from gradcli.engine.tapes import custom
 from gradcli.python import tapes
+from gradcli.tf.slices import gradients as with_slices
 from gradcli.tf.tensor import as_tensor, convert_to_tensor
 
 TYPE_CHECKING = False
@@ -61,8 +63,8 @@ class GradientTape(tapes.GradientTape):
     def gradient(self, target: Any, sources: Any, output_gradients: Any = None,
                  unconnected_gradients: Any = UnconnectedGradients.NONE) -> Any:
         """Return the gradient of the sum of all elements of all targets, nested as `sources`."""
-        return _heard(tapes.GradientTape.gradient, self, target, sources, output_gradients,
-                      _word(unconnected_gradients))
+        return _heard(partial(with_slices, tapes.GradientTape.gradient), self, target, sources,
+                      output_gradients, _word(unconnected_gradients))
 
     def jacobian(self, target: Any, sources: Any,
                  unconnected_gradients: Any = UnconnectedGradients.NONE,

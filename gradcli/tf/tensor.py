@@ -279,7 +279,7 @@ def _check_literal(value: Any, given: Any, kind: str | None) -> None:
     if kind is None:
         return
     held = HOLDS.get(kind, "biufcUSO")
-    if given.dtype.kind not in held:
+    if given.size and given.dtype.kind not in held:
         raise error("E0302", f"cannot convert {value!r:.40} to a tensor of dtype {kind}",
                     help="cast it: tf.cast(..., tf.float32)")
     if kind == "float32" and given.dtype.kind == "f" and (
@@ -334,6 +334,8 @@ def stacked(values: Sequence[Any], axis: int = 0) -> Any:
 
 def cast(x: Any, dtype: Any, name: Any = None) -> Any:
     """Return the values in another type."""
+    if hasattr(x, "with_values"):       # slices stay slices
+        return x.with_values(cast(x.values, dtype))
     made, kind = convert_to_tensor(x), as_dtype(dtype)
     if made.dtype == kind:
         return made

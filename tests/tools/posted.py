@@ -14,6 +14,7 @@ import numpy as np
 from gradcli.engine.record.tensor import flatten
 from gradcli.tf import tape as tapes
 from gradcli.tf.scripts import script
+from gradcli.tf.tensor import convert_to_tensor
 
 FOLDER = Path(__file__).parents[1] / "data" / "tf" / "scripts"
 
@@ -114,5 +115,5 @@ def summed(g: Any) -> list[float] | None:
     """Return the sum of the elements of a gradient, and that of their sizes."""
     if g is None:
         return None
-    value = np.asarray(g.value, dtype=float)
+    value = np.asarray(convert_to_tensor(g).value, dtype=float)
     return [float(value.sum()), float(np.abs(value).sum())]

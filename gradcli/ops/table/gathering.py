@@ -32,7 +32,7 @@ from gradcli.ops.table.shapes import (
     reshape,
     whole,
 )
-from gradcli.ops.values import DTYPES, cast, check_bytes, shape_of, show
+from gradcli.ops.values import DTYPES, Rows, cast, check_bytes, shape_of, show
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -103,6 +103,9 @@ add_along_axis = linear(
     arrays=_add_along, samples=(*REAL, *PLACES),
     doc="zeros with x added at the places that an index tensor names: the transpose", internal=True)
 
+ROWS = Rows(("i",))
+
+
 def _gather(params: Any, indices: Any, axis: Any = None, batch_dims: Any = 0) -> Any:
     shape = shape_of(params)
     rank = len(shape)
@@ -118,7 +121,7 @@ def _gather(params: Any, indices: Any, axis: Any = None, batch_dims: Any = 0) ->
     check_range("gather", at, shape[a])
     check_bytes(8.0 * at.size * element_count(shape) / max(shape[a], 1))
     if not b:
-        return index(params, given, pattern=((slice(None),) * a + ("i",)))
+        return index(params, given, pattern=(slice(None),) * a + ("i",) if a else ROWS)
     inner = at.ndim - b
     out = rank - 1 + inner
     parts = [

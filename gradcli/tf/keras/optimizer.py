@@ -58,6 +58,7 @@ class Optimizer:
         rate = self.rate if learning_rate is None else learning_rate
         self.built = False
         self._kept: dict[int, dict[str, Variable]] = {}
+        self._slices: Any = None
         with name_scope(self.name, self):
             self.iterations = Variable(0, dtype="int64", trainable=False, name="iteration")
             self.variables: list[Variable] = [self.iterations]
@@ -188,14 +189,16 @@ class Optimizer:
             warn(f"Gradients do not exist for variables {without} when minimizing the loss. If"
                  " using `model.compile()`, did you forget to provide a `loss` argument?",
                  stacklevel=3)
-        clipped = self._clipped([tf.convert_to_tensor(g) for g, _ in pairs])
+        clipped = self._clipped([g if isinstance(g, tf.IndexedSlices) else tf.convert_to_tensor(g)
+                                 for g, _ in pairs])
         rate = tf.convert_to_tensor(self.learning_rate)
         if self.weight_decay is not None:
             for _, v in pairs:
                 v.assign(v - v * cast(self.weight_decay, v) * tf.cast(rate, v.dtype))
         self._begin()
         for g, (_, v) in zip(clipped, pairs, strict=True):
-            self.update_step(tf.cast(g, v.dtype), v, tf.cast(rate, v.dtype))
+            self._slices = g if isinstance(g, tf.IndexedSlices) else None
+            self.update_step(tf.cast(tf.convert_to_tensor(g), v.dtype), v, tf.cast(rate, v.dtype))
         for _, v in pairs:
             if getattr(v, "constraint", None) is not None:
                 v.assign(v.constraint(v))
@@ -203,6 +206,15 @@ class Optimizer:
 
     def _begin(self) -> None:
         """Do what belongs to the step of all variables."""
+
+    def _squared(self, gradient: Any) -> Any:
+        """Return the squares of a gradient; as in Keras of each slice by itself, before those of
+        one row add up.
+        """
+        if self._slices is None:
+            return tf.square(gradient)
+        return tf.cast(tf.convert_to_tensor(self._slices.with_values(
+            tf.square(self._slices.values))), gradient.dtype)
 
     def _clipped(self, grads: list[Any]) -> list[Any]:
         if self.clipnorm:
@@ -293,7 +305,7 @@ class Adam(Optimizer):
         alpha = learning_rate * tf.sqrt(1 - self._power(self.beta_2, variable)) / (
             1 - self._power(self.beta_1, variable))
         m.assign_add((gradient - m) * (1 - self.beta_1))
-        v.assign_add((tf.square(gradient) - v) * (1 - self.beta_2))
+        v.assign_add((self._squared(gradient) - v) * (1 - self.beta_2))
         if self.amsgrad:
             kept["velocity_hat"].assign(tf.maximum(kept["velocity_hat"], v))
             v = kept["velocity_hat"]
@@ -348,7 +360,7 @@ class Nadam(Adamax):
         now, following = self._momentum(variable, 1), self._momentum(variable, 2)
         product = tf.cast(self._product, variable.dtype)
         m.assign_add((gradient - m) * (1 - cast(self.beta_1, variable)))
-        v.assign_add((tf.square(gradient) - v) * (1 - cast(self.beta_2, variable)))
+        v.assign_add((self._squared(gradient) - v) * (1 - cast(self.beta_2, variable)))
         m_hat = following * m / (1 - product * following) + (1 - now) * gradient / (1 - product)
         v_hat = v / (1 - self._power(self.beta_2, variable))
         variable.assign_sub(m_hat * learning_rate / (tf.sqrt(v_hat) + self.epsilon))
@@ -374,7 +386,7 @@ class RMSprop(Optimizer):
         """Move a variable."""
         kept = self.kept(variable)
         v = kept["velocity"]
-        v.assign(self.rho * v + (1 - self.rho) * tf.square(gradient))
+        v.assign(self.rho * v + (1 - self.rho) * self._squared(gradient))
         below = v + self.epsilon
         if self.centered:
             mean = kept["average_gradient"]
@@ -397,7 +409,7 @@ class Adagrad(Optimizer):
     def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
         """Move a variable."""
         total = self.kept(variable)["accumulator"]
-        total.assign_add(tf.square(gradient))
+        total.assign_add(self._squared(gradient))
         variable.assign_sub(learning_rate * gradient / tf.sqrt(total + self.epsilon))
 
 
@@ -413,9 +425,11 @@ class Adadelta(Optimizer):
     def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
         """Move a variable."""
         seen, moves = self.kept(variable).values()
-        seen.assign(self.rho * seen + (1 - self.rho) * tf.square(gradient))
+        seen.assign(self.rho * seen + (1 - self.rho) * self._squared(gradient))
         move = -tf.sqrt(moves + self.epsilon) * gradient / tf.sqrt(seen + self.epsilon)
-        moves.assign(self.rho * moves + (1 - self.rho) * tf.square(move))
+        squared = tf.square(move) if self._slices is None else (
+            self._squared(gradient) * (moves + self.epsilon) / (seen + self.epsilon))
+        moves.assign(self.rho * moves + (1 - self.rho) * squared)
         variable.assign_add(learning_rate * move)
 
 

@@ -30,6 +30,7 @@ from gradcli.tf import tape as tapes
 from gradcli.tf.dtypes import clear_types, set_floatx
 from gradcli.tf.scripts.changes import fix
 from gradcli.tf.scripts.texts import Scripts
+from gradcli.tf.slices import IndexedSlices
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -342,6 +343,8 @@ def answer_of(g: Any) -> str:
     """Return "None", "NaN", "infinite" or "0" for a gradient that is so, else nothing."""
     if g is None:
         return "None"
+    if isinstance(g, IndexedSlices):
+        return answer_of(g.values)
     if not isinstance(g, Tensor):
         return ""
     value = np.asarray(g.value)
