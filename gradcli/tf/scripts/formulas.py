@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
+from gradcli.tf.scripts.stable import stable
 from gradcli.tf.scripts.texts import Change
 
 TYPE_CHECKING = False
@@ -138,7 +139,7 @@ def smooth(script: Script, reason: Any, node: Any, asked: Any) -> Iterator[Chang
         yield script.replaced(above, f"{script.tf}.sigmoid({a} - {b})")
 
 
-REWRITE = re.compile(r"write `(.+)` for `(.+?)`(?: in line (\d+))?(?:;.*)?")
+REWRITE = re.compile(r"(?:guard it: )?write `(.+)` for `(.+?)`(?: in line (\d+))?(?:;.*)?")
 
 
 def rewritten(script: Script, reason: Any, node: Any, asked: Any) -> Iterator[Change]:
@@ -160,13 +161,19 @@ def finite(script: Script, reason: Any, node: Any, asked: Any) -> Iterator[Chang
     """Yield the rewrite of a formula; a large number for -inf where a mask has that; the statement
     with its logarithms, roots and quotients kept off their edges.
     """
+    yield from stable(script, node)
     yield from rewritten(script, reason, node, asked)
-    if "-inf" in reason.message:
+    statement = script.statement_of(node)
+    if "-inf" in reason.message or MINUS_INFINITY.search(script.code(statement)):
         masks = [n for n in ast.walk(script.tree) if MINUS_INFINITY.fullmatch(ast.unparse(n))]
         if masks:
-            yield Change(f"write `-1e9` for `{script.code(masks[0])}`: a row of -inf alone has no"
-                         " softmax", *[(*script.span(n), "-1e9") for n in masks])
-    guards = [_guard(script, n) for n in ast.walk(script.statement_of(node))]
+            why = "a row of -inf alone has no softmax" if "-inf" in reason.message else (
+                "-inf times 0 is not a number")
+            yield Change(f"write `-1e9` for `{script.code(masks[0])}`: {why}",
+                         *[(*script.span(n), "-1e9") for n in masks])
+    if reason.code == "nan-overflow":
+        return      # what is too large comes from the operands, not from an edge
+    guards = [_guard(script, n) for n in ast.walk(statement)]
     edits = [edit for words, *two in guards for edit in two]
     if edits:
         words = [words for words, *two in guards if two]
