@@ -32,7 +32,8 @@ def lines(rows: Iterable[Sequence[Any]], delimiter: str) -> str:
 
     stream = io.StringIO()
     csv.writer(stream, delimiter=delimiter, lineterminator="\n").writerows(
-        ["" if value is None else cell(value) if isinstance(value, str) else numbers.exact(value)
+        ["" if value is None else cell(value) if isinstance(value, str) else (
+            cell if type(value) is numbers.Exact else str)(numbers.exact(value))
          for value in row] for row in rows)
     return stream.getvalue()
 

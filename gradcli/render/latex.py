@@ -180,6 +180,8 @@ def number(value: Any, digits: int | None = None) -> str:
     """
     if value is None or isinstance(value, bool | str):
         return f"\\text{{{escaped(numbers.exact(value))}}}"
+    if type(value) is numbers.Exact:
+        return value.tex[0]
     text = numbers.significant(value, digits)
     if text == "nan":
         return r"\mathrm{NaN}"

@@ -33,13 +33,32 @@ def dump(obj: Any) -> str:
     return "".join(parts)
 
 
-def _write(obj: Any, put: Any) -> None:
+def _exact(value: Any) -> Any:
+    """Return the texts of exact numbers, in lists and dicts with None for others; None if there are
+    none.
+    """
+    if isinstance(value, float):
+        return value.texts[0] if hasattr(value, "texts") else None
+    if isinstance(value, dict):
+        found = {key: _exact(one) for key, one in value.items() if isinstance(one, float)}
+        return found if len(found) == len(value) and any(found.values()) else None
+    if isinstance(value, list) and any(hasattr(one, "texts") for one in value):
+        return [_exact(one) for one in value]
+    return None
+
+
+def _write(obj: Any, put: Any, told: Any = None) -> None:
+    """Put the text of an object. told: what stands beside it of its exact numbers."""
     if isinstance(obj, dict):
         separator = "{"
         for key, value in obj.items():
             put(f"{separator}{_string(str(key))}: ")
-            _write(value, put)
+            beside = None if told is not None else _exact(value)
+            _write(value, put, beside)
             separator = ", "
+            if beside is not None:
+                put(f", {_string(f'{key}_exact')}: ")
+                _write(beside, put)
         put("}" if obj else "{}")
     elif isinstance(obj, list | tuple):
         if {*map(type, obj)} == {float}:

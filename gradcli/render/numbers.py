@@ -21,6 +21,52 @@ WHOLE = 1e9
 SAME, MOST = 1e-12, 17
 
 
+class Exact(float):
+    """A float that stands for an exact number. texts, tex: that number and its negative, as text
+    and in LaTeX.
+    """
+
+    texts: Sequence[str]
+    tex: Sequence[str]
+
+    def __new__(cls, value: float, texts: Sequence[str], tex: Sequence[str]) -> Exact:
+        made = super().__new__(cls, value)
+        made.texts, made.tex = texts, tex
+        return made
+
+    def __abs__(self) -> Exact:
+        return Exact(-self, self.texts[::-1], self.tex[::-1]) if self < 0 else self
+
+
+def grouped(text: str) -> str:
+    """Return a text as a factor: a sum in brackets."""
+    return f"({text})" if _is_sum(text) else text
+
+
+def _is_sum(text: str) -> bool:
+    bare = _outside(text)
+    return " + " in bare or " - " in bare
+
+
+def multiplied(text: str, factors: str) -> str:
+    """Return an exact number times factors: x^2/2, sqrt(3)*x/2, (1 + pi)*x."""
+    bare = _outside(text)
+    if _is_sum(text) or "/" not in bare:
+        return f"{grouped(text)}*{factors}"
+    k = bare.index("/")
+    return f"{factors if text[:k] == '1' else f'{text[:k]}*{factors}'}{text[k:]}"
+
+
+def _outside(text: str) -> str:
+    """Return a text of the same length with `(` for all that is in brackets or braces."""
+    out, depth = "", 0
+    for character in text:
+        depth -= character in ")}"
+        out += "(" if depth else character
+        depth += character in "({"
+    return out
+
+
 def exact(value: Any) -> str:
     """Return the shortest text that reads back exactly; `6` for 6.0, `-0`, `1e+300`, `nan`, `inf`.
 
@@ -28,6 +74,8 @@ def exact(value: Any) -> str:
     `[1, 2]`, dicts as `{a: 1}`.
     """
     if isinstance(value, float):
+        if type(value) is Exact:
+            return value.texts[0]
         text = float.__repr__(value)
         return text[:-2] if text.endswith(".0") else text
     if value is True:
@@ -62,7 +110,8 @@ def significant(value: Any, digits: int | None = 6) -> str:
     if digits is not None and isinstance(value, dict):
         parts = [f"{key}: {significant(item, digits)}" for key, item in value.items()]
         return f"{{{', '.join(parts)}}}"
-    if digits is None or not isinstance(value, float) or value - value != 0:
+    if digits is None or not isinstance(value, float) or value - value != 0 or (
+            type(value) is Exact):
         return exact(value)
     if value == int(value) and abs(value) < WHOLE:
         return exact(value)
@@ -108,7 +157,7 @@ def unsigned(value: Any) -> Any:
 def _mapped(value: Any, change: Callable[[float], float]) -> Any:
     """Apply a function to all floats in nested data."""
     if isinstance(value, float):
-        return change(value)
+        return value if type(value) is Exact else change(value)
     if isinstance(value, list):
         return [_mapped(item, change) for item in value]
     if isinstance(value, dict):

@@ -46,6 +46,8 @@ EFFECTS: dict[str, list[tuple[list[str], str]]] = {
              for mode in ("reverse", "forward")] + [
              (["grad", "-e", "abs(x - 1)", "--at", "x=1", "--mode", "finite"], "df/dx\t0")],
     "verify": [(["grad", "-e", "x^2", "--at", "x=3", "--verify"], "df/dx\t6\t")],
+    "exact": [(["eval", "-e", "1/3 + 1/6", "--exact"], "f\t1/2\n"),
+              (["tangent", "-e", "x^2*sin(x)", "--at", "x=pi", "--exact"], "-pi^2*x + pi^3")],
     "eig": [(["hess", "-e", "x^2 - y^2", "--at", "x=3,y=1", "--eig"], "definiteness\tindefinite")],
     "sparse": [(["jac", "-e", "2*x", "--at", "x=[1,2]", "--sparse"],
                 "df[0]/dx[0]\t2\ndf[1]/dx[1]\t2\n"),
@@ -377,6 +379,6 @@ def command_lines(count: int) -> Iterator[list[str]]:
 
 
 def test_both_readers_read_the_same() -> None:
-    plain, both = compared(command_lines(330))
+    plain, both = compared(command_lines(450))
     assert plain > 80
     assert both > plain + 3

@@ -5,7 +5,7 @@ from __future__ import annotations
 from gradcli.base.errors import Diagnostic, GradcliError, Source, listed, split
 from gradcli.base.lazy import np
 from gradcli.cli.commands.output import Destination
-from gradcli.cli.commands.question import constant_of, guarded, question_from, values_at
+from gradcli.cli.commands.question import constant_of, exchanged, guarded, question_from, values_at
 from gradcli.cli.environment import OK, WRONG
 from gradcli.cli.options.questions import QuestionOptions
 from gradcli.render import DOCUMENTS, EXACT
@@ -36,8 +36,9 @@ def run(options: QuestionOptions, environment: Environment) -> int:
 
     def work(program: Program, options: QuestionOptions) -> tuple[Answer, dict[str, Any]]:
         question = question_from(program, options)
-        return ask(question, **{
-            name: READERS.get(name, _itself)(getattr(options, name)) for name in own}), question.at
+        answer = ask(question, **{
+            name: READERS.get(name, _itself)(getattr(options, name)) for name in own})
+        return exchanged(question, answer, options), question.at
 
     with np.errstate(all="ignore"):     # what overflows is told as the number that it becomes
         answer, at = guarded(options, environment, work)

@@ -45,7 +45,16 @@ def _answered(program: Program, options: QuestionOptions) -> Answer:
         from gradcli.questions.verify.verify import beside
 
         beside(question, found)
-    return found
+    return exchanged(question, found, options)
+
+
+def exchanged(question: Question, answer: Answer, options: QuestionOptions) -> Answer:
+    """Return an answer with exact numbers where --exact asks for them."""
+    if not options.exact:
+        return answer
+    from gradcli.questions.exact import exact
+
+    return exact(question, answer, texts_at(options.at, program=question.program))
 
 
 def guarded(options: Given, environment: Environment, work: Callable[[Program, Given], Result]
@@ -249,7 +258,14 @@ def values_at(texts: list[str], where: str = "--at", program: Program | None = N
     """Read `--at x=3,y=[1,2]`, repeated: name to value. A value alone is that of the program's only
     variable. Raises E0204 for a name that has two, and for a value that may be of several.
     """
-    found: dict[str, Any] = {}
+    return {name: _number(name, value, where)
+            for name, value in texts_at(texts, where, program).items()}
+
+
+def texts_at(texts: list[str], where: str = "--at", program: Program | None = None
+             ) -> dict[str, str]:
+    """Return the values of `values_at` as they were typed."""
+    found: dict[str, str] = {}
     for text in texts:
         for part in _apart(text):
             name, _, value = part.partition("=")
@@ -263,7 +279,7 @@ def values_at(texts: list[str], where: str = "--at", program: Program | None = N
                     span=(start, start + len(part)), source=Source(text, where),
                     help="give each name one value; `gradcli grad --points` takes many"
                     if where == "--at" else "give each name one value"))
-            found[name] = _number(name, value.strip(), where)
+            found[name] = value.strip()
     return found
 
 

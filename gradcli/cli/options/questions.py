@@ -92,6 +92,8 @@ class QuestionOptions(ProgramOptions):
     verify: bool = option(
         "--verify", "Check each derivative by finite differences; exit 1 if one differs.")
     eig: bool = option("--eig", "Add eigenvalues and definiteness.")
+    exact: bool = option(
+        "--exact", "Exact numbers where there are any: -pi^2, 1/2, sqrt(3)/4.")
     sparse: bool = option(
         "--sparse", "Only the elements that can differ from 0, with their row and column.")
     unconnected: str = option(
@@ -135,7 +137,8 @@ class QuestionOptions(ProgramOptions):
         if len(points) > 1 and not all("=" in text for text in points):
             return "give one file, or ranges such as x=linspace(0,1,11).", "--points"
         for flag, given in (
-                ("--verify", self.verify), ("--eig", self.eig), ("--sparse", self.sparse)):
+                ("--verify", self.verify), ("--eig", self.eig), ("--sparse", self.sparse),
+                ("--exact", self.exact)):
             if given:
                 return "it has no place with --points.", flag
         from gradcli.points.cells import BETWEEN
@@ -150,7 +153,7 @@ class QuestionOptions(ProgramOptions):
 
 ROWS = (
     Command("grad", "Gradients of a target, and why one is None.", QuestionOptions,
-            f"file {TYPED} wrt of mode verify output_gradient {PATHS} {ROWS_OF}"
+            f"file {TYPED} wrt of mode verify exact output_gradient {PATHS} {ROWS_OF}"
             f" {SHOWN} strict {WORKERS} {BUDGET}", "question.run",
             "gradcli grad expr.txt --wrt x", "gradcli grad -e 'x^2*sin(y)' --at x=1.5,y=0.5",
             "echo 'x^2' | gradcli grad - --at x=3 --format json",
@@ -165,6 +168,7 @@ ROWS = (
             f" {SHOWN} strict {WORKERS} {BUDGET}", "question.run",
             "gradcli hess -e '100(y-x^2)^2+(1-x)^2' --wrt x,y --at x=-1.2,y=1 --eig"),
     Command("eval", "Values only.", QuestionOptions,
-            f"file {TYPED} of {ROWS_OF} {SHOWN} strict {WORKERS} {BUDGET}", "question.run",
-            "gradcli eval expr.txt", "gradcli eval -e '2^10'"),
+            f"file {TYPED} of exact {ROWS_OF} {SHOWN} strict {WORKERS} {BUDGET}", "question.run",
+            "gradcli eval expr.txt", "gradcli eval -e '2^10'",
+            "gradcli eval -e '1/3 + 1/6' --exact"),
 )

@@ -7,7 +7,18 @@ from math import e, factorial, inf, isfinite, pi
 
 from gradcli.formulas.analysis.polynomials import rooted
 from gradcli.formulas.analysis.ranges import ranges_over
-from gradcli.formulas.terms import HALF, MINUS, NAME, NUMBER, ONE, PRODUCT, SUM, ZERO, as_float
+from gradcli.formulas.terms import (
+    HALF,
+    MINUS,
+    NAME,
+    NUMBER,
+    ONE,
+    PRODUCT,
+    SUM,
+    ZERO,
+    as_float,
+    whole,
+)
 from gradcli.ops import TABLE
 
 TYPE_CHECKING = False
@@ -238,6 +249,13 @@ def _known(a: Algebra, t: Term) -> Term:
                 return c
             if t.is_call("tan") and s is not None and c is not None and not c.is_number(0):
                 return a.times(s, a.power(c, a.number(MINUS)))
+    if t.is_call("sec", "csc", "cot") and turns(t.args[0]) is not None:
+        below = _known(a, a.call(TABLE[BELOW[t.operation.name]], t.args, None, None))
+        return t if below.is_number(0) or below.op is not None else a.power(below, a.number(MINUS))
+    if t.kind == PRODUCT:
+        return _rooted(a, t)
+    if t.is_call("exp") and t.args[0].kind == NUMBER and whole(t.args[0].value) is not None:
+        return a.power(a.table.constant("e"), t.args[0])
     if t.is_call("exp") and t.args[0].is_call("log"):
         return t.args[0].args[0]
     if t.is_call("log"):
@@ -267,6 +285,28 @@ WHOLE: dict[str, Callable[..., bool]] = {
     "hypot": lambda n, x, y: n * n == x * x + y * y,
     "gamma": lambda n, x: x.denominator == 1 and 0 < x < 19 and n == factorial(int(x) - 1)}
 """Function to whether a whole number is its value."""
+
+
+BELOW = {"sec": "cos", "csc": "sin", "cot": "tan"}
+
+
+def _rooted(a: Algebra, t: Term) -> Term:
+    """Return a product with powers of numbers, such as 8^(2/3), that are fractions as these."""
+    found = []
+    for base, exponent in t.items:
+        if base.is_number(1):
+            continue
+        if base.kind == NUMBER and exponent.kind == NUMBER and base.value > 0 and isinstance(
+                base.value, Fraction) and isinstance(exponent.value, Fraction) and (
+                exponent.value.denominator < 12):
+            q = exponent.value.denominator
+            ends = [round(float(n) ** (1 / q)) for n in (
+                base.value.numerator, base.value.denominator)]
+            root = Fraction(*ends)
+            if root**q == base.value:
+                base, exponent = a.number(root), a.number(exponent.value * q)
+        found.append((base, exponent))
+    return t if found == list(t.items) else a.times(a.number(t.value), a.product_of(found))
 
 
 def _log_of(a: Algebra, x: Fraction) -> Term:

@@ -64,7 +64,7 @@ def shifted(name: str, at: float, tex: bool = False) -> str:
     written = latex.element(name) if tex else name
     if at == 0:
         return written
-    number = latex.number(abs(at)) if tex else numbers.exact(abs(at))
+    number = numbers.grouped(latex.number(abs(at)) if tex else numbers.exact(abs(at)))
     inner = f"{written} {'-' if at > 0 else '+'} {number}"
     return f"\\left({inner}\\right)" if tex else f"({inner})"
 
@@ -79,10 +79,17 @@ def total(terms: Sequence[tuple[float, str]], tex: bool = False, digits: int | N
             continue
         size = (latex.number if tex else numbers.significant)(abs(coefficient), digits)
         one = factors if factors and abs(coefficient) == 1 else (
-            f"{size}{' ' if tex else '*'}{factors}" if factors else size)
+            _product(coefficient, size, factors, tex) if factors else size)
         sign = "-" if coefficient < 0 else "+" if text else ""
         text += f" {sign} {one}" if text else f"{sign}{one}"
     return text or "0"
+
+
+def _product(coefficient: float, size: str, factors: str, tex: bool) -> str:
+    """Return the text of a coefficient's size times factors."""
+    if type(coefficient) is numbers.Exact:
+        return f"{numbers.grouped(size)} {factors}" if tex else numbers.multiplied(size, factors)
+    return f"{size}{' ' if tex else '*'}{factors}"
 
 
 def _factors(powers: Mapping[str, int], at: Mapping[str, float], tex: bool) -> str:
