@@ -7,6 +7,7 @@ same options that `cli.options.read` knows. Typer and Click are imported here on
 # No `from __future__ import annotations`: Typer evaluates annotations, and they name closures.
 import inspect
 import os
+import shlex
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import redirect_stderr, redirect_stdout
@@ -78,6 +79,7 @@ class _Command(TyperCommand):
                 flags = [flag for one in self.params for flag in one.opts if flag.startswith("--")]
                 problem.possibilities = SAID_ELSEWHERE.get(
                     (self.name or "", problem.option_name)) or near(problem.option_name, flags)
+                _of_the_script(self.name or "", given, problem)
             raise
         order: list[Any] = self.make_parser(ctx).parse_args(args=given)[2]
         for one, often in Counter([p for p in order if p.param_type_name == "option"]).items():
@@ -98,6 +100,19 @@ class _Command(TyperCommand):
         for panel, records in panels.items():
             with formatter.section(panel):
                 formatter.write_dl(records)
+
+
+def _of_the_script(command: str, given: list[str], problem: Any) -> None:
+    """Say of an option that a command does not have how it is given to a script in front of it."""
+    scripts = [k for k, word in enumerate(given) if word.endswith(".py")]
+    if command not in ("run", "why") or not scripts or problem.possibilities:
+        return
+    own = [k for k in range(scripts[0] + 1, len(given))
+           if given[k].partition("=")[0] == problem.option_name]
+    if own:
+        words = [command, *given[:own[0]], "--", *given[own[0]:]]
+        problem.message += ". Those of the script stand behind `--`: gradcli " \
+            f"{visible(shlex.join(words))}"
 
 
 class _Group(TyperGroup):

@@ -151,14 +151,39 @@ sys.exit(4)
 
 @pytest.mark.parametrize(("words", "told"), [
     (("--wrt", "x"), "a Python script has no --wrt"),
-    (("--at", "x=1"), "a Python script has no --at"),
+    (("--at", "x=1"), "a Python script has no --at: the script itself says"),
+    (("--write",), "why {path} --fix | patch -p0` changes it"),
+    (("--timeout", "3"), "`timeout -s INT 60 gradcli why {path}` ends it"),
+    (("-v", "--epochs", "1"), "behind `--`: gradcli why {path} -v -- --epochs 1"),
+    (("--epochs=1", "a b"), "behind `--`: gradcli why {path} -- --epochs=1 'a b'"),
 ])
 def test_options_of_files_are_refused(words: tuple[str, ...], told: str, tmp_path: Path) -> None:
     path = tmp_path / "script.py"
     path.write_text(HEAD)
     done = gradcli_("why", str(path), *words)
     assert done.returncode == 2
-    assert told in " ".join(done.stderr.split())
+    assert told.format(path=path) in " ".join(done.stderr.split())
+
+
+@pytest.mark.parametrize(("text", "told"), [
+    ("tape.gradient(y, [])", "script.py:6: the gradients of an empty list."),
+    ("tape.gradient(y.numpy(), x)", "script.py ended where it asked a tape for a gradient"),
+    ("tape.gradiant(y, x)", "script.py ended before it asked a tape for a gradient"),
+    ("y = x", "script.py asks no tape for a gradient"),
+])
+def test_no_gradient_is_asked_for(text: str, told: str, tmp_path: Path) -> None:
+    path = tmp_path / "script.py"
+    path.write_text(f"{HEAD}with tf.GradientTape() as tape:\n    y = tf.reduce_sum(x)\n\n{text}\n")
+    done = gradcli_("why", str(path))
+    assert told in " ".join(done.stdout.split())
+
+
+def test_encoding_that_a_script_names(tmp_path: Path) -> None:
+    path = tmp_path / "script.py"
+    path.write_bytes("# -*- coding: latin-1 -*-\nprint(len('é'))\n".encode("latin-1"))
+    assert gradcli_("run", str(path)).stdout == "1\n"
+    path.write_bytes("# -*- coding: ascii -*-\nprint(len('é'))\n".encode("latin-1"))
+    assert "is not UTF-8 text" in gradcli_("run", str(path)).stderr
 
 
 # How a script may behave: what it does behind HEAD, the status, what it prints, and what is told on

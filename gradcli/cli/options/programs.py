@@ -5,6 +5,7 @@ from __future__ import annotations
 from gradcli.cli.options import OUTPUT, POINT, Command, Options, argument, option
 from gradcli.cli.options.questions import BUDGET, PATHS, SHOWN, TYPED, QuestionOptions
 from gradcli.formulas.text import LANGUAGES
+from gradcli.render.numbers import visible
 
 MAX_ORDER = 12
 
@@ -35,12 +36,22 @@ class ScriptOptions(QuestionOptions):
                 super().wrong())
         for one in self.command.options:
             if one.name not in OF_SCRIPTS and getattr(self, one.name) != one.default:
-                return f"a Python script has no {one.flags[-1]}.", one.flags[-1]
+                other = INSTEAD.get(one.name, "the script itself says what it asks its tapes")
+                return f"a Python script has no {one.flags[-1]}: {other}.".replace(
+                    "FILE", visible(self.file or "")), one.flags[-1]
         return None
 
 
 OF_SCRIPTS = ("real", "format", "output", "open", "color", "quiet", "verbose", "strict", "fix",
               "digits", "framework")
+
+
+STOPPED = "`timeout -s INT 60 gradcli why FILE` ends it after a minute, and tells what it showed"
+INSTEAD = {
+    "write": "`gradcli why FILE --fix | patch -p0` changes it", "timeout": STOPPED,
+    "max_steps": STOPPED, "max_memory": "it takes what it takes in Python",
+    "expression": "it is a file", "strict_syntax": "it is Python"}
+"""What to write in place of options that scripts do not have."""
 
 
 class WhyOptions(ScriptOptions):

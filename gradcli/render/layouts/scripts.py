@@ -35,7 +35,10 @@ def _blocks(answer: dict[str, Any], indent: str = "") -> Iterator[Block]:
     """Yield the findings. indent: on terminals."""
     if not indent:
         yield Title(("Gradients of ", Code(answer["file"])))
-    if not answer["findings"]:
+    for at in answer["empty"]:
+        yield Remark(f"asked for at {at['file']}:{at['line']}: the gradients of an empty list."
+                     " A model has no variables before it is called: take the list after that")
+    if not answer["findings"] and not (answer["empty"] and not answer["asked"]):
         yield Remark(_none(answer))
     for k, finding in enumerate(answer["findings"]):
         yield Remark(_head(finding, answer["file"]), "" if finding["answer"] == "0" else MISSING,
@@ -62,8 +65,9 @@ def _none(answer: dict[str, Any]) -> str:
     asked = answer["asked"]
     if not asked:
         return f"{answer['file']} " + (
-            "ended before it asked a tape for a gradient" if answer["ended"] else
-            "asks no tape for a gradient")
+            "asks no tape for a gradient" if not answer["ended"] else
+            "ended where it asked a tape for a gradient" if answer["ended"]["asking"] else
+            "ended before it asked a tape for a gradient")
     return "no gradient is None, NaN, infinite or 0 each time: " + (
         "the one that was asked for" if asked == 1 else f"all {asked} that were asked for") + (
         " before it ended" if answer["ended"] else "")

@@ -16,10 +16,11 @@ import threading
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from time import perf_counter
+from tokenize import detect_encoding
 from types import ModuleType
 from warnings import catch_warnings, filterwarnings, warn
 
-from gradcli.base.errors import GradcliError, read
+from gradcli.base.errors import MAX_BYTES, GradcliError, read
 from gradcli.base.lazy import np
 from gradcli.engine.record.provenance import caller, inside, position
 from gradcli.engine.record.record import begin_anew
@@ -76,7 +77,7 @@ def run(path: str, arguments: Sequence[str], real: bool = False, text: str | Non
     An exception of the script is kept, not raised, an interrupt too. Raises E0601 and E0602 for a
     file that cannot be read.
     """
-    made = Run(path, read(path).text if text is None else text)
+    made = Run(path, text_of(path) if text is None else text)
     begin_anew()
     set_floatx("float32")
     clear_types()
@@ -122,6 +123,21 @@ def run(path: str, arguments: Sequence[str], real: bool = False, text: str | Non
             for name in [n for n in sys.modules if n.partition(".")[0] in NAMES]:
                 del sys.modules[name]
     return made
+
+
+def text_of(path: str) -> str:
+    """Return the text of a script in the encoding that its first lines name, UTF-8 else. Raises
+    E0601 to E0604.
+    """
+    try:
+        with open(path, "rb") as file:
+            encoding, _ = detect_encoding(file.readline)
+        if not encoding.startswith("utf-8"):
+            with open(path, encoding=encoding, newline="") as named:
+                return named.read(MAX_BYTES)
+    except (OSError, SyntaxError, LookupError, ValueError):
+        pass    # what is wrong with it is told of the bytes
+    return read(path).text
 
 
 def _reading(made: Run, lines: Sequence[str]) -> Callable[..., str]:
@@ -262,9 +278,10 @@ class Heard:
 
     refused: the last error in place of an answer, with the gradients that were asked for.
     spoiled: a gradient was NaN or infinite before. most: questions after which the script ends.
+    empty: (file, line) of those that asked for the gradients of nothing.
     """
 
-    __slots__ = ("explained", "gradients", "most", "questions", "refused", "spoiled")
+    __slots__ = ("empty", "explained", "gradients", "most", "questions", "refused", "spoiled")
 
     def __init__(self) -> None:
         self.gradients: dict[tuple[Any, ...], Gradient] = {}
@@ -273,6 +290,7 @@ class Heard:
         self.refused: tuple[Any, list[Gradient]] = (None, [])
         self.spoiled = False
         self.most: int | None = None
+        self.empty: list[Any] = []
 
     def __call__(self, tape: Any, target: Any, sources: Any, found: Any, frame: FrameType) -> None:
         """Note the answers to one question, and explain the first of each kind of wrong one."""
@@ -280,7 +298,10 @@ class Heard:
         asked = flatten(sources)
         problem = found if isinstance(found, GradcliError) else None
         if problem is not None and problem.code not in REFUSED:
+            self.refused = problem, []
             return
+        if not asked:
+            self.empty.append(position(place))
         answers = flatten(found) if problem is None else [found] * len(asked)
         self.questions += 1
         self.refused = problem, []
@@ -416,10 +437,14 @@ def findings(made: Run) -> dict[str, Any]:
     """Return the findings as plain data."""
     ended: dict[str, Any] | None = None
     if made.problem is not None:
-        ended = {"type": type(made.problem).__name__, "message": str(made.problem)}
+        ended = {"type": type(made.problem).__name__, "message": str(made.problem),
+                 "asking": made.heard.refused[0] is made.problem}
+    # A list that is empty where nothing else was asked for, or where the script ends.
+    empty = made.heard.empty if ended is not None or not made.heard.gradients else []
     scripts = Scripts(made.path, made.text)
     return {"schema": 1, "command": "why", "file": made.path, "script": True,
             "asked": len(made.heard.gradients), "status": made.status, "ended": ended,
+            "empty": [{"file": at[0], "line": at[1]} for at in dict.fromkeys(empty) if at],
             "findings": [_plain_finding(group, scripts) for group in grouped(made)]}
 
 

@@ -137,9 +137,10 @@ class Script:
 
     def replaced(self, node: Any, new: str) -> Change:
         """Return the change of an expression."""
-        old = self.code(node)
-        words = f"write `{new}` for `{old}`"
-        return Change(words if len(words) < 2 * LONGEST else f"write `{new}`",
+        old = " ".join(self.code(node).split())
+        made = " ".join(new.split())
+        words = f"write `{made}` for `{old}`"
+        return Change(words if len(words) < 2 * LONGEST else f"write `{made}`",
                       (*self.span(node), new))
 
     def whole_lines(self, node: Any) -> tuple[int, int]:
