@@ -8,13 +8,18 @@ import re
 from pathlib import Path
 from typing import Any
 
+import corpora
 import pytest
 from asked import valid
 from conftest import folded
+from folders import DATA, ROOT
 from transcripts import in_process
 from typed_formulas import POINT, Row, rows
 
 import gradcli
+from gradcli.base.errors import GradcliError, Source
+from gradcli.lang.running.program import Program
+from gradcli.lang.typed.program import program
 
 ROWS = rows()
 READ = [row for row in ROWS if len(row.readings) == 1]
@@ -117,6 +122,9 @@ def test_every_command_says_how_it_read(argv: list[str]) -> None:
     (["grad", "x y", "--at", "x=3", "y=2"], "df/dx\t2\ndf/dy\t3\n"),
     (["grad", "--at", "x=3,", "y=2", "x y"], "df/dx\t2\ndf/dy\t3\n"),
     (["grad", "x y", "--wrt", "x, y", "--at=x=3,", "y=2"], "df/dx\t2\ndf/dy\t3\n"),
+    (["eval", "x sin x", "--at", "x=sin(0)"], "f\t0\n"),
+    (["eval", "xe^x", "--at", "ln(1)"], "f\t0\n"),
+    (["eval", "x sin πx", "--at", "x=e^0,"], "f\t1.2246467991473532e-16\n"),
     (["eval", "sin x", "--at", "30°"], "f\t0.49999999999999994\n"),
     (["eval", "x", "--at", "x=√2"], "f\t1.4142135623730951\n"),
     (["eval", "x", "--at", "2π"], "f\t6.283185307179586\n"),
@@ -179,3 +187,26 @@ def test_lines_of_a_file(tmp_path: Path) -> None:
     path.write_text("var w = 2.0\nu = 3w sin w\ny = u*log(0*w - 1) + [1, 2, 3]@[1, 2]\n")
     problem = json.loads(in_process(["grad", str(path), "--format", "json"])[2])["error"]
     assert (problem["code"], problem["line"], problem["column"]) == ("E0301", 3, 22)
+
+
+def test_what_the_language_reads_is_read_unchanged() -> None:
+    """All formulas of the corpora, with values for their names and without, and all samples."""
+    changed = []
+    for corpus in corpora.COUNTS:
+        for row in {row["expr"]: row for row in corpora.cases(corpus)}.values():
+            for known in (row["vars"], ()):
+                made = program(Source(row["expr"], "-e"), set(known), alone=True)
+                if made.source.text != row["expr"] or made.source.read_as:
+                    changed.append((row["expr"], made.source.text))
+    count = 0
+    for path in sorted([*ROOT.glob("samples/**/*.txt"), *DATA.glob("**/*.txt")]):
+        source = Source(path.read_text(encoding="utf-8", errors="replace"), path.name)
+        try:
+            Program(source)
+        except GradcliError:
+            continue
+        count += 1
+        if path.stem != "E0206-call-of-value" and program(source).source is not source:
+            changed.append((path.name, ""))
+    assert not changed
+    assert count > 150

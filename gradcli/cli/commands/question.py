@@ -10,6 +10,7 @@ from gradcli.cli.commands.output import deliver
 from gradcli.cli.environment import OK, WRONG
 from gradcli.cli.options import memory, seconds
 from gradcli.lang.running.program import Program, constant, plain_value
+from gradcli.lang.syntax.code import CONSTANTS
 from gradcli.questions import Question
 from gradcli.render.numbers import visible
 
@@ -141,10 +142,14 @@ def _known(options: ProgramOptions) -> set[str] | None:
     points = getattr(options, "points", ())
     if any("=" not in text for text in points):
         return None
-    words = " ".join([text for one in options.command.options if one.names
-                      for value in [getattr(options, one.name)]
-                      for text in ([value] if isinstance(value, str) else value or ())])
-    return set("".join([sign if sign.isalnum() or sign == "_" else " " for sign in words]).split())
+    found: list[str] = []
+    for one in options.command.options:
+        value = getattr(options, one.name) if one.names else None
+        for text in [value] if isinstance(value, str) else value or ():
+            found += _apart(text) if one.metavar.startswith("NAME[") else [
+                part.partition("=")[0] for part in _apart(text) if "=" in part]     # of x=sin(1) x
+    words = "".join([sign if sign.isalnum() or sign == "_" else " " for sign in " ".join(found)])
+    return set(words.split()) - CONSTANTS.keys()
 
 
 def _spelled(options: Given, program: Program) -> Given:

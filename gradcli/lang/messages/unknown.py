@@ -22,6 +22,8 @@ FACTORS = frozenset("abcekmnpqrABCK")
 """Letters that stand before a function without being known: `ksinx`."""
 WORDS = ("cost", "cosy", "sect")
 """English, and the end of other words."""
+LONGEST = 64
+"""So many letters are looked into for functions and names."""
 MOST = 3
 """Names that are written side by side; longer ones are words."""
 
@@ -33,7 +35,7 @@ def readings(word: str, known: Collection[str], exponent: bool) -> list[str]:
     """
     from gradcli.ops import PUBLIC
 
-    if "_" in word or word.endswith(WORDS):
+    if "_" in word or word.endswith(WORDS) or len(word) > LONGEST:
         return []
     letters = USUAL | frozenset(known)
     for function in FUNCTIONS:      # longer ones first: asin before sin
@@ -95,7 +97,7 @@ def called(word: str, functions: Collection[str], known: Collection[str]) -> str
     """Return `x*sin` for the function `xsin`, whose end is a function and whose beginning is names;
     None if it is no such word.
     """
-    for at in range(1, len(word) - 1):
+    for at in range(1, len(word) - 1 if len(word) <= LONGEST else 0):
         if word[at:] in functions and _factors(
                 word[:at], USUAL | frozenset(known)) is not None:
             return f"{word[:at]}*{word[at:]}"

@@ -16,10 +16,10 @@ from unicodedata import normalize
 
 from gradcli.base.errors import GradcliError, Source
 from gradcli.lang.messages.unknown import readings
-from gradcli.lang.paper.answer import Reading, read
+from gradcli.lang.paper.answer import MAX_LENGTH, Reading, read
 from gradcli.lang.paper.documents import ProgramWriter
 from gradcli.lang.paper.documents import program as latex_program
-from gradcli.lang.paper.names import ProblemNames, other_case
+from gradcli.lang.paper.names import MAX_NAME, ProblemNames, other_case
 from gradcli.lang.paper.notations import respelled
 from gradcli.lang.paper.tokens import SCHOOL
 from gradcli.lang.paper.unknown import unknown_word
@@ -51,7 +51,7 @@ TAKEN = frozenset(("E0101", "E0102", "E0106"))
 calls without their signs."""
 READ_CLOSER = {"E0104": re.compile(r"^[^√]*\d\s+[\w(][^√]*$"), "E0105": re.compile(r"^\d+e$")}
 """What the language refuses whatever blanks it has, and paper does not: x^2 y, 1/2 x, 2e^x."""
-MAX_ROUNDS = 8
+MAX_ROUNDS = 20
 """So often a text is parsed again; each time says what is wrong with up to 20 lines."""
 LEFT = re.compile(
     r"[\s;]*(?:(?:(?:var|const|input)\s+)?[^\W\d]\w*\s*(?::[^=]*)?=(?!=)"     # y =, var x: int =
@@ -208,7 +208,7 @@ class _TypedText:
             names = made.names
             others = {*names.order, *self._known}
             for name, (start, end) in names.inputs.items():
-                if name in self._known:
+                if name in self._known or len(name) > MAX_NAME:
                     continue
                 follows = made.source.text[end:].lstrip().startswith(("^", "**"))
                 found = readings(name, others - {name, *names.functions}, follows)
@@ -234,6 +234,8 @@ class _TypedText:
         while first < last and (text[first].isspace() or text[first] == ";"):
             first += 1
         formula = text[first:last]
+        if len(formula) > MAX_LENGTH:
+            return False
         try:
             refuse_words(formula)
             reading = self._reading(formula)

@@ -122,8 +122,8 @@ def splits(word: str, known: Collection[str], asked: Collection[str]) -> bool:
         return bool(arguments) and behind[-1][0] == NAME and not word.startswith("root") and (
             not {"e", "pi"}.issuperset(arguments)) and letters.issuperset(arguments) and all(
             name in letters or name in FACTORS for _, name, _ in before)
-    if not 1 < len(names) <= LETTERS:
-        return False
+    if not 1 < len(names) <= LETTERS or ("e" in names and len(names) > 2):
+        return False    # bet, met
     if any(name in asked for name in names):
         return True
     return all(name in letters or name in FACTORS for name in names) and any(
