@@ -8,6 +8,7 @@ import statistics
 from typing import Any
 
 import pytest
+from corpora import COUNTS, agrees, cases
 from folders import DATA
 from textbook import OTHERS, recorded
 
@@ -53,4 +54,23 @@ def test_forms() -> None:
             if (answer["results"][0]["formula"], answer["conditions"]) != (form, conditions):
                 wrong.append(f"{formula}: {answer['results'][0]['formula']}"
                              f" where {answer['conditions']}, not {form} where {conditions}")
+    assert wrong == []
+
+
+@pytest.mark.parametrize("name", COUNTS)
+def test_forms_of_a_corpus_evaluate_to_the_reference(name: str) -> None:
+    rows: dict[str, list[dict[str, Any]]] = {}
+    for row in cases(name):
+        rows.setdefault(row["expr"], []).append(row)
+    wrong = []
+    for formula, points in rows.items():
+        answer = derived(Question(loads(formula), wrt=points[0]["wrt"]), paper=True)
+        names = "".join([f"{d['name']} = {d['formula']}\n" for d in answer["definitions"]])
+        for result in answer["results"]:
+            program = loads(names + result["formula"])
+            for row in points[:4]:
+                got = program.value(at={n: row["vars"][n] for n in program.names.inputs})
+                want = row["grad"][result["wrt"][0]["name"]]
+                if not agrees(got, want, row.get("f64", [0.0, 0.0])[1]):
+                    wrong.append(f"{row['id']}: {result['formula']} is {got}, not {want}")
     assert wrong == []

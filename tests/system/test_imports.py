@@ -229,6 +229,15 @@ def test_special_functions_of_python_load_nothing(warm: dict[str, str | None]) -
     assert not modules & {"numpy", "scipy"}
 
 
+@pytest.mark.parametrize("arguments", [
+    ("derive", "-e", "x^2*sin(x)/(1 + x)"), ("grad", "-e", "x^2*sin(x)", "--at", "x=pi", "--exact"),
+    ("eval", "-e", "1/3 + 1/6", "--exact")], ids=lambda arguments: arguments[0])
+def test_formulas_and_exact_numbers_load_no_numpy(
+        arguments: tuple[str, ...], warm: dict[str, str | None]) -> None:
+    _, modules = loaded_by(command(*arguments), warm)
+    assert not modules & {"numpy", "scipy", "sympy"}
+
+
 def test_a_special_function_loads_one_module_of_scipy(warm: dict[str, str | None]) -> None:
     printed, modules = loaded_by(
         command("grad", "-e", "erfcx(x)", "--at", "x=0"), warm)

@@ -6,7 +6,6 @@ from fractions import Fraction
 from math import e, factorial, inf, isfinite, pi
 
 from gradcli.formulas.analysis.polynomials import rooted
-from gradcli.formulas.analysis.ranges import ranges_over
 from gradcli.formulas.terms import (
     HALF,
     MINUS,
@@ -72,6 +71,8 @@ def sign_of(a: Algebra, term: Term) -> tuple[int, bool]:
     """
     if term.kind == NUMBER:
         return (term.value > 0) - (term.value < 0), True
+    from gradcli.formulas.analysis.ranges import ranges_over    # loads NumPy
+
     (r,) = ranges_over(a.table, [term], {"": (0.0, 0.0)})
     low, high = float(r.low), float(r.high)
     if low > 0 or high < 0:
