@@ -71,7 +71,7 @@ def sign_of(a: Algebra, term: Term) -> tuple[int, bool]:
     """
     if term.kind == NUMBER:
         return (term.value > 0) - (term.value < 0), True
-    from gradcli.formulas.analysis.ranges import ranges_over    # loads NumPy
+    from gradcli.formulas.analysis.ranges import ranges_over  # loads NumPy
 
     (r,) = ranges_over(a.table, [term], {"": (0.0, 0.0)})
     low, high = float(r.low), float(r.high)
