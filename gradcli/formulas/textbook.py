@@ -202,7 +202,8 @@ def _ways_to_read(a: Algebra, parts: Sequence[Term]
     """Return what becomes of functions, and which sums stay, for each canonical form."""
     own = {t.operation.name for t in parts if t.kind == CALL}
     squares = SQUARES[:1]
-    if a.table.names(parts) and len(parts) <= MIDDLE and own.intersection([*SQUARES[1], *SQUARES[2]]):
+    if len(parts) <= MIDDLE and a.table.names(parts) and own.intersection(
+            [*SQUARES[1], *SQUARES[2]]):
         squares = SQUARES
         if own.intersection(QUOTIENTS):
             squares += tuple([{**way, **QUOTIENTS} for way in SQUARES[1:]])
