@@ -58,7 +58,9 @@ def exact(question: Question, answer: Answer, given: Mapping[str, str]) -> Answe
                 EXCHANGED[answer["command"]](point, result, term)
             except GradcliError:    # a derivative is too long for a formula
                 pass
-            result["value"] = point.number(term, result["value"])
+        for one in answer.get("inputs", ()):
+            if one["name"] in point.values:
+                one["value"] = point.number(point.values[one["name"]], one["value"])
     return answer
 
 
@@ -161,7 +163,20 @@ def _run(question: Question) -> tuple[Run, Program]:
 
 # --- what is exchanged, by command ----------------------------------------------------------------
 
+def _value(point: ExactPoint, result: Answer, term: Term) -> None:
+    result["value"] = point.number(term, result["value"])
+
+
+def _derivative(point: ExactPoint, result: Answer, term: Term) -> None:
+    for one in result["wrt"]:
+        if one["name"] not in point.values or point.is_large(term):
+            return
+        term = point.slope(term, one["name"])
+    _value(point, result, term)
+
+
 def _sources(point: ExactPoint, result: Answer, term: Term) -> None:
+    _value(point, result, term)
     for source in result["sources"]:
         name = source["wrt"]
         if name in point.values and type(source["gradient"]) is float:
@@ -178,6 +193,7 @@ def _at(point: ExactPoint, result: Answer) -> bool:
 
 
 def _tangent(point: ExactPoint, result: Answer, term: Term) -> None:
+    _value(point, result, term)
     if not _at(point, result) or "slopes" not in result:
         return
     a, number = point.algebra, point.number
@@ -203,6 +219,7 @@ def _tangent(point: ExactPoint, result: Answer, term: Term) -> None:
 
 
 def _taylor(point: ExactPoint, result: Answer, term: Term) -> None:
+    _value(point, result, term)
     if not _at(point, result) or result["order"] > MOST or len(result["terms"]) > MOST_TERMS:
         return
     a = point.algebra
@@ -225,5 +242,5 @@ MOST, MOST_TERMS = 12, 50
 """Formulas of higher derivatives are too long, and more of them take too long."""
 
 EXCHANGED: dict[str, Callable[[ExactPoint, Any, Term], None]] = {
-    "eval": lambda point, result, term: None, "grad": _sources, "tangent": _tangent,
+    "eval": _value, "derive": _derivative, "grad": _sources, "tangent": _tangent,
     "taylor": _taylor}

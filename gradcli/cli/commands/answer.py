@@ -203,10 +203,10 @@ def derive(options: DeriveOptions, environment: Environment) -> int:
             question, what=options.what, order=options.order or 1, language=language,
             simplify=options.simplify, named=not options.inline,
             paper=language == "latex" or destination.format not in LANGUAGES)
-        if options.value and destination.format not in LANGUAGES:
+        if (options.value or options.exact) and destination.format not in LANGUAGES:
             from gradcli.questions.derive.values import valued
 
-            return valued(question, answer)
+            return exchanged(question, valued(question, answer), options)
         return answer
 
     answer = guarded(options, environment, work)

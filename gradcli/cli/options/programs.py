@@ -183,7 +183,7 @@ ROWS = (
             "gradcli steps -e 'sin(x*y)' --at x=1,y=2 --format latex -o steps.tex"),
     Command("derive", "The derivative as a formula, also for NumPy, C, LaTeX, SymPy.",
             DeriveOptions,
-            f"file {TYPED} wrt of what order simplify unconnected watch at value format"
+            f"file {TYPED} wrt of what order simplify unconnected watch at value exact format"
             f" inline output open color quiet verbose strict {BUDGET}", "answer.derive",
             "gradcli derive -e 'x^2*sin(x)'", "gradcli derive model.txt --of loss --wrt w,b",
             "gradcli derive -e 'x^2*exp(-x*y)' --order 2 --format latex",
