@@ -195,6 +195,8 @@ def test_every_imported_package_is_declared() -> None:
     ("jac", *FORMULA, "--format", "plain"),
     ("eval", "-e", "x^2*sin(y)", "--at", "x=1.5,y=0.5"),
     ("grad", str(ROOT / "samples" / "expr.txt"), "--wrt", "x"),
+    ("grad", "x^2*sin(y)", "--at", "x=1.5,y=0.5"),
+    ("grad", "length*angle", "--at", "length=1.5,angle=0.5"),
     ("--version",),
 ], ids=lambda arguments: " ".join(arguments[:2]))
 def test_a_piped_scalar_answer_loads_nothing_heavy(
@@ -204,6 +206,9 @@ def test_a_piped_scalar_answer_loads_nothing_heavy(
     assert not modules & HEAVY
     # There is nothing to explain: no None, no exact 0, no NaN.
     assert not [name for name in modules if name.startswith("gradcli.explain")]
+    # What the language reads needs no reader of what people write on paper.
+    assert not [name for name in modules if name.startswith(("gradcli.lang.paper",
+                                                            "gradcli.lang.typed"))]
     # Nor do these files call anything but operations.
     assert "gradcli.lang.running.verbs" not in modules
 

@@ -217,7 +217,8 @@ def derive(options: DeriveOptions, environment: Environment) -> int:
         destination.put(language_of(language).file(answer))
     else:
         width = environment.width(environment.stdout) if destination.to_terminal else None
-        destination.put(formula.render(answer, destination.format, width, destination.color()))
+        destination.put(formula.render(
+            answer, destination.format, width, destination.color(), destination.digits()))
     missing = [r for r in answer["results"] if r["formula"] is None]
     if destination.bare():
         lines = ["holds where " + " and ".join(conditions)] if conditions else []

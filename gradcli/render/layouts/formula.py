@@ -51,9 +51,10 @@ def _fields(answer: Answer) -> Iterator[tuple[str, str]]:
     yield from values(answer)
 
 
-def table(answer: Answer, width: int | None = None, color: bool = False) -> str:
-    """Return equations below each other, those that define names first. Longer ones continue below
-    the sign, if there is a width.
+def table(answer: Answer, width: int | None = None, color: bool = False,
+          digits: int | None = None) -> str:
+    """Return equations below each other, those that define names first, then values with so many
+    digits. Longer ones continue below the sign, if there is a width.
     """
     rows = [(d["name"], d["formula"], False) for d in answer["definitions"]]
     rows += [(heading(r), r["formula"] or f"None: {why(r)}", r["formula"] is None)
@@ -68,7 +69,7 @@ def table(answer: Answer, width: int | None = None, color: bool = False) -> str:
     for name, text, missing in rows:
         shown = _folded(f"{visible(name):<{names}} = ", visible(text), width)
         lines += [f"{MISSING}{line}{OFF}" for line in shown] if missing and color else shown
-    found = list(values(answer))
+    found = list(values(answer, digits))
     if found:
         lines += ["", *[f"{visible(name)}: {value}" for name, value in found]]
     if answer["conditions"]:
@@ -118,14 +119,16 @@ def _records(answer: Answer) -> Iterator[Sequence[Any]]:
                result["reasons"][0]["code"] if result["reasons"] else ""]
 
 
-def values(answer: Answer) -> Iterator[tuple[str, str]]:
-    """Yield what each derivative with a value is called there, df/dx at x = 2, and the value."""
+def values(answer: Answer, digits: int | None = None) -> Iterator[tuple[str, str]]:
+    """Yield what each derivative with a value is called there, df/dx at x = 2, and the value with
+    so many digits, or all.
+    """
     at = ", ".join([f"{one['name']} = {numbers.exact(one['value'])}" for one in answer["inputs"]
                     if one["value"] is not None])
     for result in answer["results"]:
         if "value" in result:
             yield f"{heading(result)} at {at}" if at else heading(result), numbers.exact(
-                result["value"])
+                numbers.rounded(result["value"], digits))
 
 
 def _cell(formula: str) -> Any:
@@ -140,12 +143,13 @@ def _cell(formula: str) -> Any:
     return formula
 
 
-def render(answer: Answer, chosen: str, width: int | None = None, color: bool = False) -> str:
-    """Return an answer as text in a format that is no language of formulas. width, color: of
-    tables, which are not folded without a width.
+def render(answer: Answer, chosen: str, width: int | None = None, color: bool = False,
+           digits: int | None = None) -> str:
+    """Return an answer as text in a format that is no language of formulas. width, color, digits:
+    of tables, which are not folded without a width.
     """
     if chosen == "table":
-        return table(answer, width, color)
+        return table(answer, width, color, digits)
     if chosen == "markdown":
         return markdown(answer)
     shown = {k: v for k, v in answer.items() if k not in ("needs", "renamed", "tex")}
