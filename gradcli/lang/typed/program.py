@@ -111,7 +111,8 @@ def _latex(source: Source, refused: GradcliError | None, alone: bool) -> Program
             raise
         raise refused from None
     assert isinstance(made.source, RewrittenSource)
-    made.source.read_as = "; ".join(made.source.text.split("\n")).strip("; ")
+    made.source.read_as = re.sub(r"\blog\(", "ln(", "; ".join(
+        made.source.text.split("\n")).strip("; "))
     return made
 
 
@@ -252,8 +253,11 @@ class _TypedText:
             return False
         writer = ProgramWriter()
         writer.formula(reading.code, first)
-        self.read[number] = [(text[begin:first], (begin, first)), *writer.pieces[:-1],
-                             (text[last:end], (last, end))]
+        # Of log, people ask to which base.
+        self.read[number] = [
+            (text[begin:first], (begin, first)),
+            *[("ln(" if word == "log(" else word, place) for word, place in writer.pieces[:-1]],
+            (text[last:end], (last, end))]
         return True
 
     def take_body(self, made: Program) -> bool:
