@@ -41,7 +41,7 @@ def run(argv: Sequence[str], environment: Environment) -> int:
                 from gradcli.cli import app
 
                 options = app.read(argv, environment)
-            status = options if isinstance(options, int) else _dispatch(options, environment)
+            status = options if isinstance(options, int) else dispatch(options, environment)
         environment.stdout.flush()
         return status
     except BrokenPipeError:
@@ -60,7 +60,7 @@ def run(argv: Sequence[str], environment: Environment) -> int:
         return BUG
 
 
-def _dispatch(options: Options, environment: Environment) -> int:
+def dispatch(options: Options, environment: Environment) -> int:
     """Run one command; errors are printed where they belong."""
     module, _, function = options.runner().partition(".")
     try:

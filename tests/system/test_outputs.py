@@ -44,7 +44,7 @@ def test_all_commands_are_here() -> None:
 @pytest.mark.parametrize("command", LINES)
 def test_an_end_that_tells_no_format_is_refused(
         command: str, tmp_path: Path) -> None:
-    for end in ("rs", "xlsx", "docx", "JS0N", "csv.zip", "htm"):
+    for end in ("rs", "xlsx", "docx", "JS0N", "csv.zip", "xhtml"):
         path = tmp_path / f"out.{end}"
         status, out, err = in_process([*line(command, tmp_path), "-o", str(path)])
         assert (status, out) == (2, "")

@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 from gradcli.cli.options import OUTPUT, POINT, Command, Options, argument, option
-from gradcli.cli.options.questions import BUDGET, PATHS, SHOWN, TYPED, QuestionOptions
+from gradcli.cli.options.questions import (
+    BUDGET,
+    PATHS,
+    SHOWN,
+    TYPED,
+    ProgramOptions,
+    QuestionOptions,
+)
 from gradcli.formulas.text import LANGUAGES
 from gradcli.render.numbers import visible
 
@@ -115,6 +122,17 @@ class StepsOptions(QuestionOptions):
     verbose: int = option("-v --verbose", "Say more; all steps, however many.", "", OUTPUT)
 
 
+class SessionOptions(ProgramOptions):
+    """The options of repl."""
+
+    keep_going: bool = option(
+        "--keep-going", "In a pipe, go on behind an error; the exit status is that of the first.")
+    no_history: bool = option("--no-history", "Neither read nor write the history of lines.")
+
+    def wrong(self) -> tuple[str, str] | None:
+        return self._wrong_limits()
+
+
 class DeriveOptions(QuestionOptions):
     """The options of derive."""
 
@@ -189,4 +207,7 @@ ROWS = (
             "gradcli derive -e 'x^2*exp(-x*y)' --order 2 --format latex",
             "gradcli derive -e '[r*cos(t), r*sin(t)]' --what jacobian --format c",
             "gradcli derive expr.txt --wrt x --format python -o slope.py"),
+    Command("repl", "A session in which names, functions and the last answer stay.",
+            SessionOptions, f"keep_going no_history color {BUDGET}", "session.run",
+            "gradcli repl", "echo 'x^2 sin x' | gradcli repl"),
 )

@@ -55,10 +55,16 @@ class ProgramOptions(Options):
         return [split(part.replace("+", ",")) for part in dict.fromkeys(listed(self.of))]
 
     def wrong(self) -> tuple[str, str] | None:
-        if (self.file is None) == (self.expression is None):
-            return ("give either a file or a formula with -e, not both."
-                    if self.file is not None else
-                    "give a formula, a file, or `-` for standard input."), "FILE"
+        return self._no_program() or self._wrong_limits()
+
+    def _no_program(self) -> tuple[str, str] | None:
+        if (self.file is None) != (self.expression is None):
+            return None
+        return ("give either a file or a formula with -e, not both."
+                if self.file is not None else
+                "give a formula, a file, or `-` for standard input."), "FILE"
+
+    def _wrong_limits(self) -> tuple[str, str] | None:
         wrong = misused_at(self.at, alone=True)
         for flag, text, read in (("--max-memory", self.max_memory, memory),
                                  ("--timeout", self.timeout, seconds)):
