@@ -85,7 +85,7 @@ EFFECTS: dict[str, list[tuple[list[str], int, str]]] = {
     "verbose": [(["x^2", "2x", "-v", "--format=table"], 0, "512 usable")],
 }
 # At work further below, with a file or a cluster.
-ELSEWHERE = {"batch", "jobs", "scheduler"}
+ELSEWHERE = {"batch", "jobs", "open", "scheduler"}
 
 
 @pytest.mark.parametrize(("arguments", "expected", "shown"), [
@@ -293,7 +293,7 @@ def command_lines(count: int) -> Iterator[list[str]]:
 
 
 def test_both_readers_agree() -> None:
-    plain, both = compared(command_lines(700))
+    plain, both = compared(command_lines(800))
     assert plain > 80
     assert both > plain
 

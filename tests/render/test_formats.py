@@ -176,7 +176,7 @@ def test_ops_json() -> None:
 
 def test_many_results_in_every_format() -> None:
     argv = ["-e", "a = x^2; b = [x, y]; c = floor(x)", "--at", "x=2,y=3", "--of=a", "--of=b",
-            "--of=c", "--of=a,c"]
+            "--of=c", "--of=a+c"]
     for command in QUESTIONS:
         for format in FORMATS:
             status, out, _ = in_process([command, *argv, "--format", format])
