@@ -47,6 +47,7 @@ OWNERS = {
     "matplotlib": ("gradcli/render/pictures/",),
     "pint": ("gradcli/homework/checking/units.py",),
     "plotille": ("gradcli/render/pictures/",),
+    "prompt_toolkit": ("gradcli/cli/commands/session.py",),
     "rich": ("gradcli/render/", "gradcli/cli/"),
     "scipy": ("gradcli/base/lazy.py",),
     "typer": ("gradcli/cli/",),
@@ -55,7 +56,7 @@ OWNERS = {
 }
 EAGER = {"typer"}
 # What is imported by another name than it is installed by.
-IMPORTED_AS = {"pyyaml": "yaml"}
+IMPORTED_AS = {"prompt-toolkit": "prompt_toolkit", "pyyaml": "yaml"}
 
 
 class Import:

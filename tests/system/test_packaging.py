@@ -158,7 +158,8 @@ def test_the_wheel_holds_the_package_and_nothing_else(wheel: Path) -> None:
                for path in (ROOT / "gradcli" / "schemas").glob("*.json")}
     assert grammars >= {"gradcli/grammars/program.lark", "gradcli/grammars/answer.lark"}
     assert schemas
-    tables = {f"gradcli/tf/{path.name}" for path in (ROOT / "gradcli" / "tf").glob("*.txt")}
+    tables = {path.relative_to(ROOT).as_posix()
+              for path in (ROOT / "gradcli" / "tf").rglob("*.txt")}
     assert inside == (tracked_modules() | grammars | schemas | manual | tables
                       | {"gradcli/_version.py", "gradcli/lang/syntax/_tables.py",
                          "gradcli/lang/paper/_tables.py", "gradcli/py.typed"})

@@ -19,7 +19,7 @@ from transcripts import blocks, on_terminal, picture, steps, texts
 
 README = ROOT / "README.md"
 PAGES = [README, *(ROOT / f"docs/{name}.md" for name in (
-    "shell", "paper", "tapes", "student", "points", "tensorflow"))]
+    "shell", "paper", "tapes", "student", "points", "repl", "tensorflow"))]
 SHOWN = [(page, *step) for page in PAGES for block in blocks(page.read_text())
          for step in steps(block)]
 PICTURES = {"docs/pictures/terminal-grad.svg":

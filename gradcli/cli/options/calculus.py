@@ -109,7 +109,7 @@ ROWS = (
          "gradcli curl -e '[-y, x]' --wrt x,y --at x=1,y=2"),
     _row("laplacian", "The Laplacian of a function, or of each element of a vector.", "",
          "calculus.taylor.laplacian", "gradcli laplacian -e 'log(x^2 + y^2)' --at x=1,y=2"),
-    _row("study", "What a curve sketch asks for: zeros, poles, extrema, growth, asymptotes.",
+    _row("study", "What a curve sketch asks for: zeros, extrema, asymptotes.",
          "over", "calculus.study.study", "gradcli study -e 'x^3 - 3*x'",
          "gradcli study -e '(x^2 + 1)/(x - 1)' --format markdown",
          "gradcli study -e 'x*sin(x)' --over x=-20:20"),
