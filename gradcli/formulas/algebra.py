@@ -123,6 +123,8 @@ class Algebra:
     def written_sum(self, terms: Sequence[tuple[Term, Number]]) -> Term:
         """Return the sum of terms with coefficients, and remember the order that they are in."""
         made = self.sum_of(terms)
+        if made.kind == SUM:
+            self.table.typed.add(made.number)
         if made.kind == SUM and made.number not in self.table.written:
             there = {t for t, _ in made.items}
             order = dict.fromkeys([self.split(t)[1] for t, _ in terms])

@@ -5,6 +5,7 @@ collected, with common factors cancelled.
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import pairwise
 
 from gradcli.formulas import monomials
 from gradcli.formulas.monomials import TooLong
@@ -39,6 +40,7 @@ class Canonical:
         self.squares = squares
         self.kept = kept
         self.familiar = familiar
+        self.ascending = any(_is_ascending(a, t) for t in familiar if t.kind == SUM)
         self.known: dict[int, Factors] = {}
         self.sums: dict[int, Monomials] = {}
         self.rooted: set[int] = set()
@@ -306,9 +308,10 @@ class Canonical:
         term = a.sum_of([(t, c) for t, c, _ in made])
         if term.kind == SUM and term.number not in a.table.written:
             place = {t.number: self._place(m) for t, _, m in made}
-            a.table.written[term.number] = [
-                *sorted([t for t, _ in term.items], key=lambda t: place.get(t.number, ())),
-                *([None] if term.value else [])]
+            order = sorted([t for t, _ in term.items], key=lambda t: place.get(t.number, ()))
+            constant = [None] if term.value else []
+            a.table.written[term.number] = [*constant, *order] if self.ascending else [
+                *order, *constant]
         return term
 
     def _place(self, monomial: Monomial) -> tuple[object, ...]:
@@ -321,10 +324,23 @@ class Canonical:
         total = sum(names.values())
         rank = 1 if not others else 0 if all(
             everything[n] in self.familiar for n, _ in others) else 2
-        return (rank, total if others else -total, others,
-                [-names.get(name, ZERO) for name in LAST])
+        down = 1 if others or self.ascending else -1
+        return (rank, down * total, others, [down * names.get(name, ZERO) for name in LAST],
+                [n for n, _ in monomial])
 
 
 def _is_symbolic(term: Term) -> bool:
     return term.kind == PRODUCT and any(
         e.kind != NUMBER or isinstance(e.value, float) for _, e in term.items)
+
+
+def _is_ascending(a: Algebra, term: Term) -> bool:
+    """Return whether a sum was written with the lowest power of a name first: 1 + x + x^2/2."""
+    degrees: list[Fraction] = []
+    for one in a.table.written.get(term.number, ()):
+        powers = {} if one is None else dict(one.items) if one.kind == PRODUCT else {
+            one: a.number(ONE)}
+        if any(b.kind != NAME or e.kind != NUMBER for b, e in powers.items()):
+            return False
+        degrees.append(sum([e.value for b, e in powers.items() if b.value in LAST], ZERO))
+    return len(degrees) > 2 and all(x < y for x, y in pairwise(degrees))

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 LONGEST = 1_000
 """Longer texts nobody reads."""
-NEW_FUNCTIONS = 1.3
+NEW_FUNCTIONS = 1.5
 """A form with functions that the term has not has to be shorter by this factor."""
 NESTED = 1.25
 """One with quotients in sums that are in quotients, too."""
@@ -27,6 +27,12 @@ NEW_CALL = 2
 """One with a function of another argument has to be shorter by so many characters."""
 LONG, LONG_NUMBER = re.compile(r"\d[\d.]{5,}"), 8
 """One with a long number that was not there, too."""
+RARE = frozenset(("sec", "csc", "cot", "sech", "csch", "coth"))
+FAMILIES = (frozenset(("sin", "cos", "tan", "sec", "csc", "cot")),
+            frozenset(("sinh", "cosh", "tanh", "sech", "csch", "coth")))
+"""Who has seen one of these knows the others, but for the rare ones."""
+DIVIDED = 0.25
+"""Each line of a fraction counts by so much more than its character."""
 BRACKETS = 0.5
 """A pair of brackets in a polynomial counts by so much more than its two characters."""
 
@@ -43,6 +49,9 @@ class Reader:
         self.before = frozenset(a.table.of(before))
         self.familiar = self.before | set(a.table.of([term]))
         self.functions = {t.operation.name for t in self.familiar if t.kind == CALL}
+        for family in FAMILIES:
+            if self.functions & family:
+                self.functions |= family - RARE
         self.long = {*LONG.findall(self.text(term))}
 
     def text(self, term: Term) -> str:
@@ -67,7 +76,7 @@ class Reader:
         """Return the length with what is added for what makes a form hard to read."""
         inside = self.algebra.table.of([term])
         new = [t for t in inside if t.kind == CALL and t not in self.familiar]
-        found = self.length(term)
+        found = self.length(term) + DIVIDED * self.text(term).count("/")
         found += LONG_NUMBER * len({*LONG.findall(self.text(term))} - self.long)
         if any(t.operation.name not in self.functions for t in new):
             found *= NEW_FUNCTIONS

@@ -103,15 +103,17 @@ CONSTANTS = ("pi", "e")
 class TermTable(Graph):
     """All terms there are. fractions: float to the number that it was before it was run. written:
     number of a sum to its summands in the order in which they were written, None for the constant.
+    typed: the numbers of those that somebody wrote so.
     """
 
-    __slots__ = ("all", "fractions", "written")
+    __slots__ = ("all", "fractions", "typed", "written")
 
     def __init__(self) -> None:
         super().__init__()
         self.all: list[Term] = []
         self.fractions: dict[float, Term] = {}
         self.written: dict[int, list[Term | None]] = {}
+        self.typed: set[int] = set()
 
     def term(self, key: Any, kind: str, shape: Shape, **fields: Any) -> Term:
         """Return the term of this key; made if there is none."""

@@ -222,7 +222,7 @@ def test_cases_with_opposite_conditions_hold_everywhere() -> None:
 
 
 def test_derived_formulas_of_what_was_added() -> None:
-    assert ok("derive", "-e", r"\sum_{k=1}^{3} k x^k", "--latex") == "df/dx\t9*x^2 + 4*x + 1\n"
+    assert ok("derive", "-e", r"\sum_{k=1}^{3} k x^k", "--latex") == "df/dx\t1 + 4*x + 9*x^2\n"
     assert ok("derive", "-e", r"\begin{cases} x^2 & x<0 \\ 0 & \text{otherwise} \end{cases}",
               "--latex") == "df/dx\twhere(x < 0, 2*x, 0)\n"
 

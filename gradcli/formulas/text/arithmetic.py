@@ -239,9 +239,10 @@ class Arithmetic(Atoms):
                     return [b for b in turned if b is not base], False
         return turned, negative
 
-    @staticmethod
-    def _is_difference(base: Term, n: int) -> bool:
-        return abs(n) == 1 and len(base.items) + (base.value != 0) == 2
+    def _is_difference(self, base: Term, n: int) -> bool:
+        """Return whether a sum takes a sign in on paper: a - b does, unless it was typed so."""
+        return abs(n) == 1 and len(base.items) + (base.value != 0) == 2 and (
+            base.number not in self.algebra.table.typed)
 
     def _begins_negative(self, term: Term) -> bool:
         """Return whether a sum is written with a negative summand first."""
