@@ -52,7 +52,7 @@ def test_what_has_two_readings_or_is_no_formula_is_refused(row: Row) -> None:
     assert (status, out) == (3, "")
     problem = json.loads(err)["error"]
     assert problem["code"] == (row.code or "E0104")
-    assert problem["help"]
+    assert problem["help"] or row.code in ("E0101", "E0106")
     if row.readings:
         first, second = [derived(one) for one in re.findall(r"`([^`]+)`", problem["help"])]
         expected = [pytest.approx(one, rel=1e-11, abs=1e-13) for one in row.readings]

@@ -26,8 +26,8 @@ FUNCTIONS = (t.FUNCTION, t.POWERED, t.BASED)
 
 def ambiguous(reading: Reading, brackets: bool = True) -> list[Reading]:
     """Return the other readings of what is ambiguous in a text; empty where it is clear. brackets:
-    a letter in an exponent may multiply the bracket behind it, e^x(1 + x), and a bracket there or
-    below a slash what touches it, e^(x)sin(x).
+    a letter in an exponent may multiply the bracket behind it, e^x(1 + x), and a bracket there what
+    touches it, e^(x)sin(x).
     """
     tokens = reading.tokens
     return other_readings(reading, [edited(tokens, edit) for edit in _edits(tokens, brackets)])
@@ -128,9 +128,10 @@ def _edits(tokens: AnswerTokens, brackets: bool) -> Iterator[Edit]:
         if kind not in (t.SLASH, t.CIRCUMFLEX):
             continue
         end = places.unary_end(at + 1)
-        if not brackets and (places.partner.get(at + 1) == end - 1 or (
-                kind == t.CIRCUMFLEX and kinds[at + 1] == t.NAME and end == at + 2
-                and end in places.products and kinds[end + 1] in OPENING)):
+        if not brackets and kind == t.CIRCUMFLEX and (
+                places.partner.get(at + 1) == end - 1 or (
+                    kinds[at + 1] == t.NAME and end == at + 2
+                    and end in places.products and kinds[end + 1] in OPENING)):
             continue
         # In 1/2 x and e^2 x the blank says enough, and x^2y is a product to everybody.
         if end in places.products and _close(tokens, end) and (

@@ -49,8 +49,9 @@ if TYPE_CHECKING:
 TAKEN = frozenset(("E0101", "E0102", "E0106"))
 """Errors of syntax behind which a formula may be one on paper: characters, tokens, and products and
 calls without their signs."""
-READ_CLOSER = {"E0104": re.compile(r"^[^√]*\d\s+[\w(][^√]*$"), "E0105": re.compile(r"^\d+e$")}
-"""What the language refuses whatever blanks it has, and paper does not: x^2 y, 1/2 x, 2e^x."""
+READ_CLOSER = {"E0104": re.compile(r"^[^√]*\d\s+[\w(][^√]*$"), "E0105": re.compile(
+    r"^\d+e$|^\d+\s+\d")}
+"""What the language refuses in any place, and paper does not: x^2 y, 1/2 x, 2e^x, cos^3 2x."""
 MAX_ROUNDS = 20
 """So often a text is parsed again; each time says what is wrong with up to 20 lines."""
 LEFT = re.compile(
@@ -214,7 +215,8 @@ class _TypedText:
                 follows = made.source.text[end:].lstrip().startswith(("^", "**"))
                 found = readings(name, others - {name, *names.functions}, follows)
                 if len(found) == 1 or (self._alone and (
-                        found or name in SCHOOL or normalize("NFKC", name) != name
+                        found or name in SCHOOL or name.startswith("log_")
+                        or normalize("NFKC", name) != name
                         or splits(name, others - {name}, self._known))):
                     places.append(start)
         return list(dict.fromkeys([self._number(made.source, at) for at in places]))
@@ -333,7 +335,7 @@ class _TypedText:
             return None
         declared = self._words.declared(formula)
         for word, end in words_of(formula):
-            if word in declared:
+            if word in declared and (word in self._words.names or formula[end:end + 1] != "("):
                 continue
             if not is_product(word, declared, formula[end:], self._alone):
                 return None

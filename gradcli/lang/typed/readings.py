@@ -24,7 +24,7 @@ def refuse_two_readings(reading: Reading, names: ProblemNames) -> None:
         raise error("E0104", "a mixed number, or a product", place,
                     help="put + and brackets, or a sign of a product, between number and fraction")
     others = ambiguous(reading, brackets=False)
-    others += other_readings(reading, _powers(reading.tokens))
+    others += other_readings(reading, [*_powers(reading.tokens), *_arguments(reading.tokens)])
     raw = reading.tokens.raw
     if raw is not None and raw.kinds.count(t.BAR) > 2:
         others += other_readings(reading, _bars(raw, names))
@@ -45,6 +45,21 @@ def _powers(tokens: AnswerTokens) -> Iterator[AnswerTokens]:
                 end in places.products and tokens.ends[end - 1] == tokens.starts[end + 1]
                 and (places.kinds[at + 1] == t.NUMBER or places.kinds[end + 1] == t.NAME)):
             yield edited(tokens, (((at + 1, places.juxtaposed_end(at + 1)),), ()))
+
+
+def _arguments(tokens: AnswerTokens) -> Iterator[AnswerTokens]:
+    """Yield the tokens in which the argument of a function without brackets ends before a blank, if
+    a variable stands before it: sin x y, ln 2x y, but sin 2 x.
+    """
+    places = PartEnds(tokens)
+    for first, last in places.closing:
+        at = places.unary_end(first + 1)
+        while at in places.products and tokens.ends[at - 1] == tokens.starts[at + 1]:
+            at = places.unary_end(at + 1)
+        if at in places.products and at < last and any(
+                kind == t.NAME and word not in ("pi", "e") for kind, word in zip(
+                    places.kinds[first + 1:at], places.words[first + 1:at], strict=True)):
+            yield edited(tokens, (((-1, at),), (last,)))
 
 
 def _bars(raw: AnswerTokens, names: ProblemNames) -> Iterator[AnswerTokens]:

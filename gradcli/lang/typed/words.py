@@ -8,7 +8,16 @@ from gradcli.base.errors import GradcliError, error
 from gradcli.lang.messages.unknown import FACTORS, USUAL, readings
 from gradcli.lang.messages.unknown import WORDS as ENGLISH
 from gradcli.lang.paper.names import ProblemNames
-from gradcli.lang.paper.tokens import ALONE, CALLED, COUNTING, FUNCTION, GREEK, NAME, SCHOOL
+from gradcli.lang.paper.tokens import (
+    ALONE,
+    BARE,
+    CALLED,
+    COUNTING,
+    FUNCTION,
+    GREEK,
+    NAME,
+    SCHOOL,
+)
 from gradcli.lang.running.names import is_known
 from gradcli.lang.syntax import lexer as t
 from gradcli.lang.syntax.lexer import Tokens
@@ -27,6 +36,13 @@ BEHIND = frozenset((t.PLUS, t.MINUS, t.STAR, t.SLASH, t.CIRCUMFLEX, t.RPAR, t.CO
 ON_PAPER = frozenset((*CALLED, *SCHOOL, *ALONE))
 LETTERS = 3
 """So many letters side by side are a product at most; longer words are names."""
+BARE_WORDS = frozenset((*SCHOOL, *ALONE, *BARE))
+"""Functions that need no brackets."""
+BASED = re.compile(r"log(?:_|[₀-₉])\w*")
+BASES = re.compile(r"log(\d+)")
+APPLIED = re.compile(r"\(\s*[^\W\d]\s*\)")
+"""What stands behind the name of a function: (x)."""
+CAPITALS = ("Asin", "Acos", "Atan", "Asinh", "Acosh", "Atanh")
 INVERSES = re.compile(r"a(?:sin|cos|tan)[^\W_]+")
 
 
@@ -80,7 +96,8 @@ class WordsOfFile:
         other alphabets, and words that stand for themselves between signs.
         """
         tokens = Tokens(formula)
-        found = set(self.names)
+        found = {*self.names, *[
+            letter for letter in formula if letter in GREEK and letter != "π"]}
         for at, kind in enumerate(tokens.kinds):
             word = tokens.token(at)
             if kind not in t.IDENTIFIERS or is_known(word) or word in ON_PAPER:
@@ -131,36 +148,56 @@ def splits(word: str, known: Collection[str], asked: Collection[str]) -> bool:
 
 
 def is_product(word: str, known: Collection[str], behind: str, alone: bool) -> bool:
-    """Return whether a word of a formula that the language refuses may be a product of letters and
-    functions, and no function that is not known: out(x). behind: the text behind it. alone: it is a
-    formula of the command line, where any letters are variables.
+    """Return whether a word of a formula that the language refuses may be a function on paper, or a
+    product of letters and functions, and is no function that is not known: out(x), H(x), no
+    differential and no other word. behind: the text behind it. alone: it is a formula of the
+    command line, where any letters are variables.
     """
     called = behind.startswith("(")
-    if len(word) == 1 or word in ON_PAPER or word in COUNTING or word.startswith("log_"):
+    if called and (word in ON_PAPER or word in COUNTING or BASED.fullmatch(word)):
         return True
+    if word in BARE_WORDS or BASED.match(word):
+        return True
+    if len(word) == 1:
+        return not called or word in USUAL or not (
+            word in GREEK or APPLIED.match(behind) or word == "D")
+    if INDEXED.fullmatch(word):     # indices are read by the scanner
+        return not called or word[0] in USUAL
+    if word[0] == "d" and word[1:] in USUAL:
+        return False
     try:
         pieces = ProblemNames(tuple(known)).split(word, called, 0)
     except GradcliError:
-        return "_" in word or any(map(str.isdigit, word))   # indices are read by the scanner
+        return any(map(str.isdigit, word))
     if called and pieces[-1][0] == FUNCTION:
         return True
     letters = USUAL.union(FACTORS, known, ("e", "pi"))
-    return (alone and not called and len(set(word)) == len(word)) or all(
+    return (alone and not called and len(set(word)) == len(word) and not is_known(word)) or all(
         kind == FUNCTION or name in letters for kind, name, _ in pieces)
 
 
 def refuse_two_splits(word: str, known: Collection[str], formula: str) -> None:
-    """Raise E0104 for a word of a formula that is taken apart in two ways: sinxy, acosx."""
+    """Raise E0104 for a word of a formula that is taken apart in two ways: sinxy, acosx, Asin(x),
+    log3 x.
+    """
     at = formula.index(word)
-    inverse = INVERSES.fullmatch(word)
+    behind = formula[at + len(word):]
+    inverse, base = INVERSES.fullmatch(word), BASES.fullmatch(word)
+    whole = ""
     if inverse is not None and word not in ON_PAPER and not word.startswith(
             ("asinh", "acosh", "atanh")):
         both = [f"a*{word[1:4]}({word[4:]})", f"arc{word[1:4]}({word[4:]})"]
+    elif word in CAPITALS:
+        whole = formula
+        both = [formula.replace(word, f"A*{word[1:]}"), formula.replace(word, f"arc{word[1:]}")]
+    elif base is not None and behind[:1].isspace() and base[1] not in ("2", "10"):
+        whole = formula
+        both = [formula.replace(word, f"log {base[1]}"), formula.replace(word, f"log_{base[1]}")]
     else:
-        both = readings(word, known, formula[at + len(word):].lstrip().startswith(("^", "**")))
+        both = readings(word, known, behind.lstrip().startswith(("^", "**")))
     if len(both) > 1:
-        raise error("E0104", f"`{word}` can be read in two ways", (at, at + len(word)),
-                    help=f"write `{both[0]}` or `{both[1]}`")
+        raise error("E0104", f"`{word}` can be read in two ways", (at, at + len(word)) if not whole
+                    else (0, len(whole)), help=f"write `{both[0]}` or `{both[1]}`")
 
 
 # ---- requests in words ---------------------------------------------------------------------------
@@ -174,6 +211,11 @@ def _words(words: str) -> re.Pattern[str]:
 REQUESTS = [
     (re.compile(r"(?<!\w)[d∂]\w?\s*/\s*[d∂]\w(?!\w)"), "a formula cannot name its own derivative",
      "write the function alone and ask for it with --wrt x"),
+    (re.compile(r"(?<!\w)d\s*\(.*\)\s*/\s*d\w|(?<!\w)D\s*\("),
+     "a formula cannot name its own derivative",
+     "write the function alone and ask for it with --wrt x"),
+    (re.compile(r"\dC\d"), "a number of combinations is written with brackets",
+     "such as binomial(5, 2)"),
     (re.compile(r"\blim(?:it)?\b", re.IGNORECASE), "a limit is not part of a formula",
      "`gradcli limit` takes formula and place apart: gradcli limit 'sin(x)/x' --at x=0"),
     (_words(r"(?:the\s+)?(?:(?:first|second|partial)\s+)?derivative(?:\s+of)?|differentiate"
@@ -184,6 +226,8 @@ REQUESTS = [
     (_words("solve|find|minimi[sz]e|maximi[sz]e|simplify|plot|graph|expand|factor|evaluate"
             "|calculate|compute"),
      "the formula alone is asked for", "leave the word out; `gradcli --help` lists the commands"),
+    (re.compile(r"(?<=\S)\s+d[xyztuvwrsθ]\s*$"), "a differential is not part of a formula",
+     "leave it out"),
     (re.compile(r"[∑Σ∏]"), "a sum over an index is read in LaTeX only",
      r"write its terms, or \sum_{k=1}^{5} k x^k"),
 ]
