@@ -281,8 +281,8 @@ def _known(a: Algebra, t: Term) -> Term:
 
 
 WHOLE: dict[str, Callable[..., bool]] = {
-    "cbrt": lambda n, x: n**3 == x, "log2": lambda n, x: 0 < n < 99 and 2**n == x,
-    "log10": lambda n, x: 0 < n < 16 and 10**n == x,
+    "cbrt": lambda n, x: n**3 == x, "log2": lambda n, x: 0 <= n < 99 and 2**n == x,
+    "log10": lambda n, x: 0 <= n < 16 and 10**n == x,
     "hypot": lambda n, x, y: n * n == x * x + y * y,
     "gamma": lambda n, x: x.denominator == 1 and 0 < x < 19 and n == factorial(int(x) - 1)}
 """Function to whether a whole number is its value."""
