@@ -213,7 +213,7 @@ def misused_at(texts: list[str], flag: str = "--at", alone: bool = False
                ) -> tuple[str, str] | None:
     """Find what is no value of a name. alone: one may have no name."""
     if alone and len(texts) == 1 and len(split(texts[0])) == 1 and not (
-            "=" in texts[0] or (texts[0].isidentifier() and texts[0] not in ("pi", "e", "tau"))):
+            "=" in texts[0] or (texts[0].isidentifier() and texts[0] not in ("pi", "e", "tau", "π"))):
         return None
     for text in texts:
         parts = split(text)

@@ -14,7 +14,7 @@ import re
 from bisect import bisect_right
 from unicodedata import normalize
 
-from gradcli.base.errors import GradcliError, Source
+from gradcli.base.errors import Diagnostic, GradcliError, Source
 from gradcli.lang.messages.unknown import readings
 from gradcli.lang.paper.answer import MAX_LENGTH, Reading, read
 from gradcli.lang.paper.documents import ProgramWriter
@@ -100,6 +100,10 @@ def program(source: Source, known: Collection[str] | None = (), alone: bool = Fa
             break
     if LATEX.search(source.text) and "#" not in source.text:
         return _latex(source, typed.refusal or refused, alone)
+    if alone and refused is not None and typed.is_equation():
+        raise GradcliError(Diagnostic(
+            "E0107", "an equation is not a formula", span=(0, len(source.text.rstrip())),
+            source=source, help="give one side; `gradcli implicit` differentiates an equation"))
     raise typed.refusal or refused or AssertionError
 
 
@@ -276,18 +280,30 @@ class _TypedText:
         self.read[number] = [(before, (begin, begin + len(before))), *pieces[1:]]
         return True
 
-    def take_equation(self) -> None:
-        """Read the one line of the text as the difference of its sides, if it has two."""
+    def _equation(self) -> tuple[int, int, int, int] | None:
+        """Return the number of the one line of the text that has two sides, where it begins, where
+        its sign is and where it ends; None for a text of another form.
+        """
         lines = [k for k, (begin, end) in enumerate(self._lines)
                  if END.sub("", self._source.text[begin:end]).strip()]
         if len(lines) != 1:
-            return
+            return None
         begin, end = self._lines[lines[0]]
         text = END.sub("", self._source.text[begin:end])
         sides = [found.start() for found in SIDES.finditer(text)]
-        if len(sides) != 1:
+        return (lines[0], begin, begin + sides[0], begin + len(text)) if len(sides) == 1 else None
+
+    def is_equation(self) -> bool:
+        """Return whether the text is an equation whose left side is no name and no f(x)."""
+        found = self._equation()
+        return found is not None and LEFT.match(self._source.text, *found[1::2]) is None
+
+    def take_equation(self) -> None:
+        """Read the one line of the text as the difference of its sides, if it has two."""
+        found = self._equation()
+        if found is None:
             return
-        at, end = begin + sides[0], begin + len(text)
+        number, begin, at, end = found
         name = self._source.text[begin:at].strip()
         if name.isidentifier() and name not in dict(words_of(self._source.text[at:end])) and (
                 name not in (self._known or ()) and name != "y"):
@@ -301,7 +317,7 @@ class _TypedText:
             if re.search(r"[<>=]|\b(?:if|and|or|not)\b", "".join([word for word, _ in left])):
                 left = [("(", left[0][1]), *left, (")", sign)]
             subtracted = "".join([word for word, _ in right]).strip()
-            self.read[lines[0]] = left if subtracted == "0" else [
+            self.read[number] = left if subtracted == "0" else [
                 *left, (" - ", sign), *right] if subtracted.replace(".", "").isalnum() else [
                 *left, (" - (", sign), *right, (")", (end, end))]
 
