@@ -28,10 +28,13 @@ if TYPE_CHECKING:
 
 
 class Canonical:
-    """Terms as numbers times powers. squares: for functions whose squares are replaced, (name of
-    the partner, its coefficient, constant): sin: (cos, -1, 1) since sin^2 = 1 - cos^2; for those
-    that are quotients of others, these: tan: (sin, cos). kept: the
-    numbers of sums that are not opened. familiar: what a reader has seen, which stands first.
+    """Terms as numbers times powers.
+
+    squares: for functions whose squares are replaced, (name of the partner, its coefficient,
+    constant): sin: (cos, -1, 1) since sin^2 = 1 - cos^2; for those that are quotients of others,
+    these: tan: (sin, cos). kept: the numbers of sums that are not opened. familiar: what a reader
+    has seen, which stands first. sums: by number those that are made here. rooted: those of them
+    below roots, which keep their signs.
     """
 
     def __init__(self, a: Algebra, squares: Mapping[str, tuple[Any, ...]],
@@ -126,6 +129,7 @@ class Canonical:
         return self._times((coefficient, kept), *opened) if opened else (coefficient, kept)
 
     def _raised(self, factors: Factors, n: int) -> Factors:
+        """Return a whole power of factors. Raises TooLong."""
         coefficient, powers = factors
         if (coefficient == 0 and n < 0) or (abs(n) > monomials.MOST and coefficient != 1):
             raise TooLong
@@ -134,22 +138,21 @@ class Canonical:
     # --- powers -------------------------------------------------------------------------------
 
     def _power(self, base: Term, exponent: Term) -> Factors:
+        """Return a power: x^(2*n - 1) as the square of x^n by x^-1."""
         if exponent.kind == NUMBER and isinstance(exponent.value, Fraction):
             n = whole(exponent.value)
             if n is not None:
                 return self._raised(self.of(base), n)
             return self._root(base, exponent.value)
+        a = self.algebra
         if exponent.kind == SUM and isinstance(exponent.value, Fraction) and exponent.value:
-            a = self.algebra
-            rest = a.sum_of(exponent.items)
-            return self._times(self._power(base, rest), self._power(
+            return self._times(self._power(base, a.sum_of(exponent.items)), self._power(
                 base, a.number(exponent.value)))
-        coefficient, rest_ = self.algebra.split(exponent)
+        coefficient, rest = a.split(exponent)
         n = whole(coefficient)
-        if rest_ is not None and n is not None and n != 1:
-            return self._raised(self._power(base, rest_), n)
-        term = self.algebra.power(base, exponent)
-        return ONE, {term.number: ONE}
+        if rest is not None and n is not None and n != 1:
+            return self._raised(self._power(base, rest), n)
+        return ONE, {a.power(base, exponent).number: ONE}
 
     def _root(self, base: Term, exponent: Fraction) -> Factors:
         """Return a power that is not whole: what is positive stands outside of the root."""
@@ -162,10 +165,10 @@ class Canonical:
         for number in powers:
             if positive(a.table.all[number]):
                 out[number] = left.pop(number) * exponent
-        sign = -1 if coefficient < 0 else 1
-        root = self.algebra.power(a.number(abs(coefficient)), a.number(exponent))
+        root = a.power(a.number(abs(coefficient)), a.number(exponent))
         if root.kind == NUMBER and isinstance(root.value, Fraction):
-            return self._times((root.value, out), self._inside(sign * ONE, left, base, exponent))
+            sign = MINUS if coefficient < 0 else ONE
+            return self._times((root.value, out), self._inside(sign, left, base, exponent))
         return self._times((ONE, out), self._inside(coefficient, left, base, exponent))
 
     def _inside(self, coefficient: Fraction, powers: Mapping[int, Fraction], base: Term,

@@ -74,7 +74,7 @@ def _with_numbers_raised(a: Algebra, factors: Factors, canonical: Canonical) -> 
         if term.kind == PRODUCT and e.denominator == 1 and e > 1 and len(term.items) == 1:
             ((base, exponent),) = term.items
             n = whole(base.value) if base.kind == NUMBER else None
-            if n is not None and e < LARGEST_POWER and n**int(e) < LARGEST_BASE:
+            if n is not None and n > 1 and e < LARGEST_POWER and n**int(e) < LARGEST_BASE:
                 number, e = a.power(a.number(base.value**int(e)), exponent).number, ONE
         changed[number] = e
     return coefficient, changed

@@ -344,7 +344,7 @@ def _decision(a: Algebra, term: Term | None, value: object, names: Mapping[int, 
 def _text(a: Algebra, term: Term, names: Mapping[int, str], longest: int) -> str | None:
     """Return a term as gradcli writes it; None if it is too long."""
     try:
-        (text,) = Gradcli(a).texts([term], names, longest=longest)
+        (text,) = Gradcli(a, paper=True).texts([term], names, longest=longest)
     except GradcliError:
         return None
     return text
