@@ -178,6 +178,11 @@ class Source:
     read_as = ""
     """The program in the language where it was typed otherwise (`gradcli.lang.typed`)."""
 
+    @property
+    def as_typed(self) -> Source:
+        """The source of what was typed, where this one was written for it."""
+        return self
+
     def __init__(self, text: str, name: str = "<text>") -> None:
         self.text = text
         self.name = name

@@ -210,3 +210,26 @@ def test_what_the_language_reads_is_read_unchanged() -> None:
             changed.append((path.name, ""))
     assert not changed
     assert count > 150
+
+
+def test_fixes_are_changes_of_what_was_typed(tmp_path: Path) -> None:
+    path = tmp_path / "model.txt"
+    path.write_text("# keep\nvar w = 2.5\ny = floor(w) sin w   # and this\nz = 3w\n")
+    status, out, err = in_process(["why", str(path), "--of", "y", "--wrt", "w", "--fix"])
+    assert status == 0, err
+    path.write_text("# keep\nvar w = 2.5\ny = 2 floor w   # and this\nz = 3w\n")
+    status, out, err = in_process(["why", str(path), "--of", "y", "--wrt", "w", "--fix"])
+    assert "-y = 2 floor w   # and this\n" in out
+    assert " z = 3w\n" in out
+    assert in_process(["why", str(path), "--of", "y", "--wrt", "w", "--write"])[0] == 0
+    text = path.read_text()
+    assert text.startswith("# keep\nvar w = 2.5\ny = 2*")
+    assert "   # and this\nz = 3w\n" in text
+    assert in_process(["grad", str(path), "--of", "y", "--wrt", "w"])[1] == "dy/dw\t2\n"
+
+
+def test_columns_of_a_table_are_names(tmp_path: Path) -> None:
+    points = tmp_path / "points.csv"
+    points.write_text("xsinx,x\n2,3\n")
+    for text, status in (("xsinx*x", 0), ("xsinx x", 3), ("x sin x", 0)):
+        assert in_process(["eval", text, "--points", str(points)])[0] == status

@@ -39,7 +39,7 @@ def run(options: WhyOptions, environment: Environment) -> int:
     found, mended = guarded(options, environment, work)
     answer = found.answer
     if mended is not None:
-        _mend(found.question.program.source, mended.text, options, environment)
+        _mend(found.question.program.source.as_typed, mended.text, options, environment)
         if not options.quiet:
             environment.tell(_summary(answer, mended, options))
         if options.write:

@@ -30,6 +30,7 @@ from gradcli.lang.syntax.lexer import KEYWORDS
 from gradcli.lang.typed.readings import refuse_two_readings
 from gradcli.lang.typed.source import RewrittenSource, moved
 from gradcli.lang.typed.words import (
+    BARE_WORDS,
     WordsOfFile,
     is_product,
     refuse_two_splits,
@@ -353,6 +354,8 @@ class _TypedText:
         for word, end in words_of(formula):
             if word in declared and (word in self._words.names or formula[end:end + 1] != "("):
                 continue
+            if self._known is None and len(word) > 1 and word not in BARE_WORDS:
+                return None     # it may be a column
             if not is_product(word, declared, formula[end:], self._alone):
                 return None
             refuse_two_splits(word, declared, formula)

@@ -37,6 +37,10 @@ class RewrittenSource(Source):
             self._begins.append(at)
             at += len(text)
 
+    @property
+    def as_typed(self) -> Source:
+        return self.typed
+
     def moved(self, span: Span) -> Span:
         """Return the span of what was typed from which a part of the program was read."""
         if not self.pieces:
