@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 GROUPS = {
     "": ("The gradient calculator of the command line.",
-         ("gradcli grad expr.txt --wrt x", "gradcli grad -e 'x^2*sin(y)' --at x=1.5,y=0.5",
+         ("gradcli 'x^2 sin x'", "gradcli grad expr.txt --wrt x",
+          "gradcli grad -e 'x^2*sin(y)' --at x=1.5,y=0.5",
           "gradcli steps -e 'x^2*sin(x)' --at x=1.5", "gradcli why model.txt",
           "gradcli grad --help")),
     "hw": ("Homework of a whole class: check, grade, review, report.",

@@ -120,6 +120,8 @@ def test_every_command_says_how_it_read(argv: list[str]) -> None:
     (["grad", "x y", "--at", "x=3 y=2"], "df/dx\t2\ndf/dy\t3\n"),
     (["grad", "x y", "--at", "x=3,", "y=2"], "df/dx\t2\ndf/dy\t3\n"),
     (["grad", "x y", "--at", "x=3", "y=2"], "df/dx\t2\ndf/dy\t3\n"),
+    (["grad", "--at", "x=3,", "x^2 + 1"], "df/dx\t6\n"),
+    (["grad", "--at=3", "x^2 + 1"], "df/dx\t6\n"), (["grad", "-x^2", "--at", "3"], "df/dx\t-6\n"),
     (["grad", "--at", "x=3,", "y=2", "x y"], "df/dx\t2\ndf/dy\t3\n"),
     (["grad", "x y", "--wrt", "x, y", "--at=x=3,", "y=2"], "df/dx\t2\ndf/dy\t3\n"),
     (["eval", "x sin x", "--at", "x=sin(0)"], "f\t0\n"),

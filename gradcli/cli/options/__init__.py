@@ -340,7 +340,8 @@ def _joined(words: Sequence[str], known: Mapping[str, Option]) -> list[str]:
     flag = ""       # that the last word is a value of
     for word in words:
         more = flag in known and known[flag].kind == "list" and not word.startswith("-") and (
-            found[-1].endswith(",") or _is_value(flag, word))
+            _is_value(flag, word) or (found[-1].endswith(",") and (
+                "=" not in known[flag].metavar or word.partition("=")[0].isidentifier())))
         if more:
             found[-1] = found[-1].rstrip(",") + "," + word
             continue
