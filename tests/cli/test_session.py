@@ -134,13 +134,18 @@ def at_terminal(typed: Sequence[str], state: Path, *arguments: str, toolkit: boo
         os.execv(sys.executable, [sys.executable, "-m", "gradcli", "repl", *arguments])
     shown = b""
     waiting = list(typed)
-    seen = 0
+    seen = idle = 0
+    last = ""
     end = time.monotonic() + PATIENCE
     while time.monotonic() < end:
         if not select.select([terminal], [], [], 0.2)[0]:
             if toolkit and shown and waiting:       # whose prompt ends in signs that vary
                 os.write(terminal, waiting.pop(0).encode())
+            idle += 1
+            if idle % 10 == 0 and last == "\x03":   # readline may sleep over an interrupt
+                os.write(terminal, b"\r")
             continue
+        idle = 0
         try:
             new = os.read(terminal, 65536)
         except OSError:
@@ -150,7 +155,8 @@ def at_terminal(typed: Sequence[str], state: Path, *arguments: str, toolkit: boo
         shown += new
         if waiting and not toolkit and re.search(rb"(> |\.\.\. )$", shown[seen:]):
             seen = len(shown)
-            os.write(terminal, waiting.pop(0).encode())
+            last = waiting.pop(0)
+            os.write(terminal, last.encode())
     os.close(terminal)
     os.waitpid(child, 0)
     return shown.decode("utf-8", "replace")

@@ -172,7 +172,7 @@ def test_a_tolerance_is_of_numbers_before_terms(function: str, answer: str, hidd
 @folded
 @pytest.mark.parametrize("word", sorted({*OTHER_SYSTEMS, *SPELLINGS} - {*PUBLIC}))
 def test_functions_of_other_systems_are_told_in_programs_too(word: str) -> None:
-    status, text = asked("grad", "-e", f"{word}(x)", "--at", "x=0.5")
+    status, text = asked("grad", "-e", f"{word}(x)", "--at", "x=0.5", "--strict-syntax")
     assert status == 3
     (help,) = re.findall(r"= help: write (.+)", text)
     assert f"{word}*" not in help
@@ -186,7 +186,7 @@ def test_functions_of_other_systems_are_told_in_programs_too(word: str) -> None:
 @pytest.mark.parametrize(("word", "value"), [
     ("nthroot", 2.0), ("sen", math.sin(8)), ("argsinh", math.asinh(8)), ("root", 2.0)])
 def test_what_is_told_is_the_function(word: str, value: float) -> None:
-    text = asked("grad", "-e", f"{word}(x)", "--at", "x=8")[1]
+    text = asked("grad", "-e", f"{word}(x)", "--at", "x=8", "--strict-syntax")[1]
     formula = text.split("= help: write ")[1].splitlines()[0].partition(", and")[0]
     out = asked("eval", "-e", formula, "--at", "x=8", "--format", "csv")[1]
     assert float(out.split(",")[-1]) == pytest.approx(value)

@@ -690,7 +690,8 @@ def test_ranges_that_are_none(over: list[str], code: str) -> None:
     (["-e", "complex(x, 1)", "--over", "x=0:1", "--derivatives", "none"], "complex"),
     (["-e", "x + 1", "--over", "x=0:1", "--of", "q"], "`q`"),
     (["-e", "inverse(eye(2)*0*x)[0,0]", "--over", "x=0:1"], ""),
-    (["-e", "x + y", "--over", "x=0:1", "--over", "y=0:1", "--of", "f", "--of", "f"], "one target"),
+    (["-e", "a = x + y; b = x*y", "--over", "x=0:1", "--over", "y=0:1", "--of", "a,b"],
+     "one target"),
 ])
 def test_programs_that_cannot_be_drawn(arguments: list[str], words: str) -> None:
     status, out, err = in_process(["plot", *arguments])

@@ -49,7 +49,7 @@ AGAINST_TENSORFLOW = [
     ("power_of_power", "z", "y", [], "s000_persistent_pow16", "dz_dy"),
     ("two_targets", "y0", "x", [], "s003_two_targets_separately", "dy0"),
     ("two_targets", "y1", "x", [], "s003_two_targets_separately", "dy1"),
-    ("two_targets", "y0,y1", "x", [], "s003_two_targets_separately", "both_list"),
+    ("two_targets", "y0+y1", "x", [], "s003_two_targets_separately", "both_list"),
     ("vector_target", "y", "x", [], "s003_vector_target_sums", "grad"),
     ("linear_layer", "loss", "w", [], "s000_linear_list_and_dict_sources", "as_list[0]"),
     ("linear_layer", "loss", "b", [], "s000_linear_list_and_dict_sources", "as_list[1]"),
