@@ -130,6 +130,8 @@ def test_every_command_says_how_it_read(argv: list[str]) -> None:
     (["eval", "sin x", "--at", "30°"], "f\t0.49999999999999994\n"),
     (["eval", "x", "--at", "x=√2"], "f\t1.4142135623730951\n"),
     (["eval", "x", "--at", "2π"], "f\t6.283185307179586\n"),
+    (["grad", "θ sin θ", "--wrt", "theta", "--at", "0"], "df/dtheta\t0\n"),
+    (["grad", "λ e^(-λ t)", "--at", "lambda=1,t=0", "--wrt", "t"], "df/dt\t-1\n"),
     (["eval", "3+4"], "f\t7\n"), (["eval", "f(x) = x^2", "--at", "3"], "f\t9\n"),
     (["grad", "f(x) = x^2; g(y) = f(y)^2", "--at", "2"], "dresult/dy\t32\n"),
     (["implicit", "x^2 + y^2 = 25", "--at", "x=3,y=4"],

@@ -86,6 +86,11 @@ class Command:
         self.options = [one for panel in dict.fromkeys([one.panel for one in taken])
                         for one in taken if one.flags and one.panel == panel]
 
+    @property
+    def answers(self) -> bool:
+        """Whether it takes answers of students, y = 4, which are no values of names."""
+        return any(one.name == "answer" for one in self.arguments)
+
     def formats(self) -> tuple[str, ...]:
         """Return what --format takes."""
         return next((one.choices for one in self.options if one.name == "format"), ())
@@ -290,7 +295,8 @@ def read(argv: Sequence[str]) -> Options | None:
     values = vars(options)
     free = iter(command.arguments)
     given = set()
-    rest = iter(_joined(argv[1 + name.count(" "):], known))
+    words = argv[1 + name.count(" "):]
+    rest = iter(words if command.answers else _joined(words, known))
     for word in rest:
         if word == "-" or not word.startswith("-") or _is_formula(word, known, name):
             argument = next(free, None)
@@ -370,7 +376,7 @@ def arranged(argv: Sequence[str]) -> list[str]:
     known = _flags(command)
     words: list[str] = []
     formulas: list[str] = []
-    joined = _joined(argv[1:], known)
+    joined = argv[1:] if command.answers else _joined(argv[1:], known)
     rest = iter(joined)
     for word in rest:
         if word == "--":

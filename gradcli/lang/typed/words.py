@@ -55,7 +55,7 @@ class WordsOfFile:
     __slots__ = ("functions", "names")
 
     def __init__(self, text: str, known: Collection[str]) -> None:
-        self.names = set(known)
+        self.names = set(known) - t.KEYWORDS.keys()
         self.functions: set[str] = set()
         tokens = Tokens(text)
         kinds = tokens.kinds
@@ -97,13 +97,15 @@ class WordsOfFile:
         """
         tokens = Tokens(formula)
         found = {*self.names, *[
-            letter for letter in formula if letter in GREEK and letter != "π"]}
+            letter for letter in formula if letter in GREEK and letter != "π"
+            and GREEK[letter] not in self.names]}
         for at, kind in enumerate(tokens.kinds):
             word = tokens.token(at)
             if kind not in t.IDENTIFIERS or is_known(word) or word in ON_PAPER:
                 continue
-            if word in GREEK or (word in GREEK.values() and word != "pi") or word == "E" or (
-                    INDEXED.fullmatch(word)):
+            if word == "E" or INDEXED.fullmatch(word) or (
+                    word in GREEK.values() and word != "pi" and not any(
+                        GREEK.get(name) == word for name in self.names)):
                 found.add(word)
             elif len(word) > LETTERS and tokens.kinds[at + 1] in BEHIND and (
                     at == 0 or tokens.kinds[at - 1] in BEFORE) and not splits(word, found, ()) \
