@@ -112,14 +112,32 @@ def _latex(source: Source, refused: GradcliError | None, alone: bool) -> Program
     """Return the program of a text in LaTeX. Raises `refused` where that is no LaTeX either."""
     try:
         made = latex_program(source)
-    except GradcliError:
+    except GradcliError as problem:
+        if problem.message.startswith("it is not clear what stands below"):
+            _refuse_two_readings(source)
         if alone or refused is None:
             raise
         raise refused from None
     assert isinstance(made.source, RewrittenSource)
-    made.source.read_as = re.sub(r"\blog\(", "ln(", "; ".join(
-        made.source.text.split("\n")).strip("; "))
+    # A sum over an index is a function with a loop, which says nothing to anybody.
+    made.source.read_as = "LaTeX" if "def " in made.source.text else re.sub(
+        r"\blog\(", "ln(", "; ".join(made.source.text.split("\n")).strip("; "))
     return made
+
+
+def _refuse_two_readings(source: Source) -> None:
+    """Raise E0104, which shows both, for a formula in LaTeX that has two readings."""
+    names = ProblemNames()
+    try:
+        reading = read(source.text, names)
+    except GradcliError:
+        return
+    try:
+        refuse_two_readings(reading, names)
+    except GradcliError as problem:
+        for one in problem.diagnostics:
+            one.source = source
+        raise
 
 
 def constant_on_paper(text: str, where: str, refused: GradcliError) -> Any:
