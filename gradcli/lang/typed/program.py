@@ -16,7 +16,8 @@ from unicodedata import normalize
 
 from gradcli.base.errors import Diagnostic, GradcliError, Source
 from gradcli.lang.messages.unknown import readings
-from gradcli.lang.paper.answer import MAX_LENGTH, Reading, read
+from gradcli.lang.paper.ambiguous import ambiguous
+from gradcli.lang.paper.answer import MAX_LENGTH, Reading, alternatives, read
 from gradcli.lang.paper.documents import ProgramWriter
 from gradcli.lang.paper.documents import program as latex_program
 from gradcli.lang.paper.names import MAX_NAME, ProblemNames, other_case
@@ -27,7 +28,7 @@ from gradcli.lang.running import program as running
 from gradcli.lang.running.names import is_known
 from gradcli.lang.running.program import Program
 from gradcli.lang.syntax.lexer import KEYWORDS
-from gradcli.lang.typed.readings import refuse_two_readings
+from gradcli.lang.typed.readings import refuse_two_readings, two_readings
 from gradcli.lang.typed.source import RewrittenSource, moved
 from gradcli.lang.typed.words import (
     BARE_WORDS,
@@ -132,12 +133,11 @@ def _refuse_two_readings(source: Source) -> None:
         reading = read(source.text, names)
     except GradcliError:
         return
-    try:
-        refuse_two_readings(reading, names)
-    except GradcliError as problem:
-        for one in problem.diagnostics:
-            one.source = source
-        raise
+    others = [*ambiguous(reading), *alternatives(reading, names)]
+    if others:
+        problem = two_readings(reading, others[0])
+        problem.diagnostics[0].source = source
+        raise problem
 
 
 def constant_on_paper(text: str, where: str, refused: GradcliError) -> Any:

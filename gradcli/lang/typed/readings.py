@@ -29,9 +29,14 @@ def refuse_two_readings(reading: Reading, names: ProblemNames) -> None:
     if raw is not None and raw.kinds.count(t.BAR) > 2:
         others += other_readings(reading, _bars(raw, names))
     if others:
-        text = reading.text
-        raise error("E0104", f"`{text.strip()}` can be read in two ways", (0, len(text)),
-                    help=f"write `{reading.read_as}` or `{others[0].read_as}`")
+        raise two_readings(reading, others[0])
+
+
+def two_readings(reading: Reading, other: Reading) -> GradcliError:
+    """Return E0104 for a formula that has another reading as well."""
+    text = reading.text
+    return error("E0104", f"`{text.strip()}` can be read in two ways", (0, len(text)),
+                 help=f"write `{reading.read_as}` or `{other.read_as}`")
 
 
 def _powers(tokens: AnswerTokens) -> Iterator[AnswerTokens]:
