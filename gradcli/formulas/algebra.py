@@ -41,13 +41,15 @@ class Algebra:
     """A table of terms, and what makes simple ones.
 
     conditions: (term, text) such as (x, "!= 0") for what was left out where it has to hold.
-    decimals: whether decimals were written, and may be.
+    decimals: whether decimals were written, and may be. near: floats within two units in the last
+    place of a simple fraction stand for it, such as what 1/3 - 1 becomes.
     """
 
-    __slots__ = ("conditions", "decimals", "table")
+    __slots__ = ("conditions", "decimals", "near", "table")
 
-    def __init__(self, decimals: bool = True) -> None:
+    def __init__(self, decimals: bool = True, near: bool = False) -> None:
         self.decimals = decimals
+        self.near = near
         self.table = TermTable()
         self.conditions: dict[tuple[Term, str], None] = {}
 
@@ -63,6 +65,8 @@ class Algebra:
         if seen is not None:
             return seen
         exact = numbers.exact(value)
+        if self.near and not isinstance(exact, Fraction):
+            exact = numbers.simple(value) or value
         if isinstance(exact, Fraction):
             return self.number(exact)
         found = numbers.known(value)

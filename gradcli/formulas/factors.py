@@ -34,7 +34,8 @@ class Canonical:
     constant): sin: (cos, -1, 1) since sin^2 = 1 - cos^2; for those that are quotients of others,
     these: tan: (sin, cos). kept: the numbers of sums that are not opened. familiar: what a reader
     has seen, which stands first. sums: by number those that are made here. rooted: those of them
-    below roots, which keep their signs.
+    below roots, which keep their signs. unexpanded: a sum by its summands, as they were before they
+    were multiplied out.
     """
 
     def __init__(self, a: Algebra, squares: Mapping[str, tuple[Any, ...]],
@@ -47,6 +48,7 @@ class Canonical:
         self.known: dict[int, Factors] = {}
         self.sums: dict[int, Monomials] = {}
         self.rooted: set[int] = set()
+        self.unexpanded: dict[int, list[Factors]] = {}
 
     def of(self, term: Term) -> Factors:
         """Return a term as factors. Raises TooLong."""
@@ -155,7 +157,9 @@ class Canonical:
         return ONE, {a.power(base, exponent).number: ONE}
 
     def _root(self, base: Term, exponent: Fraction) -> Factors:
-        """Return a power that is not whole: what is positive stands outside of the root."""
+        """Return a power that is not whole: what is positive stands outside of the root, and what
+        is a root itself, which is not negative either.
+        """
         a = self.algebra
         coefficient, powers = self.of(base)
         if not powers or coefficient == 0:
@@ -163,7 +167,7 @@ class Canonical:
         out: dict[int, Fraction] = {}
         left = dict(powers)
         for number in powers:
-            if positive(a.table.all[number]):
+            if positive(a.table.all[number]) or powers[number].denominator > 1:
                 out[number] = left.pop(number) * exponent
         root = a.power(a.number(abs(coefficient)), a.number(exponent))
         if root.kind == NUMBER and isinstance(root.value, Fraction):
@@ -221,10 +225,9 @@ class Canonical:
         if len(parts) == 1:
             return parts[0]
         shared = dict(monomials.common([tuple(powers.items()) for _, powers in parts]))
-        total = monomials.plus(*[self.expanded(c, {
-            number: powers.get(number, ZERO) - shared.get(number, ZERO)
-            for number in {*powers, *shared}}) for c, powers in parts])
-        total = self._replaced(total)
+        rest = [(c, {number: powers.get(number, ZERO) - shared.get(number, ZERO)
+                     for number in {*powers, *shared}}) for c, powers in parts]
+        total = self._replaced(monomials.plus(*[self.expanded(*one) for one in rest]))
         if not total:
             return ZERO, {}
         for number, exponent in list(shared.items()):
@@ -237,7 +240,11 @@ class Canonical:
                 exponent += 1
                 self.algebra.note(self.algebra.table.all[number], "!= 0")
             shared[number] = exponent
-        return self._times((ONE, {n: e for n, e in shared.items() if e}), self.of_sum(total))
+        made = self.of_sum(total)
+        if len(made[1]) == 1:
+            ((number, _),) = made[1].items()
+            self.unexpanded.setdefault(number, [(c / made[0], powers) for c, powers in rest])
+        return self._times((ONE, {n: e for n, e in shared.items() if e}), made)
 
     def expanded(self, coefficient: Fraction, powers: Mapping[int, Fraction]) -> Monomials:
         """Return factors with whole powers of sums multiplied out. Raises TooLong."""

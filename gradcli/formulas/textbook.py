@@ -16,7 +16,7 @@ from gradcli.formulas.factors import Canonical
 from gradcli.formulas.identities import CHANGES, one_denominator
 from gradcli.formulas.monomials import TooLong
 from gradcli.formulas.reader import Reader
-from gradcli.formulas.rewrites import rebuilt
+from gradcli.formulas.rewrites import factored, rebuilt
 from gradcli.formulas.terms import (
     ARRAY,
     CALL,
@@ -67,11 +67,14 @@ QUOTIENTS = {"tan": ("sin", "cos"), "sec": ("", "cos"), "csc": ("", "sin"), "cot
 
 
 def textbooks(a: Algebra, terms: Sequence[Term], beside: Sequence[Term] = ()) -> list[Term]:
-    """Return terms in their textbook forms; where they are many, the small ones only."""
+    """Return terms in their textbook forms; where they are many, the small ones only. Of others the
+    sums have what all summands share in front of them.
+    """
     sizes = [_size_of(a, term) for term in terms]
     most = LARGEST if sum(sizes) <= TOGETHER else SMALL
-    return [textbook(a, term, beside) if size <= most else term
-            for term, size in zip(terms, sizes, strict=True)]
+    plain = factored(a, terms) if max(sizes, default=0) > most else terms
+    return [textbook(a, term, beside) if size <= most else other
+            for term, other, size in zip(terms, plain, sizes, strict=True)]
 
 
 def textbook(a: Algebra, term: Term, beside: Sequence[Term] = ()) -> Term:
@@ -82,7 +85,7 @@ def textbook(a: Algebra, term: Term, beside: Sequence[Term] = ()) -> Term:
     """
     if _size_of(a, term) > LARGEST:
         return term
-    term = _with_fractions(a, term, set(a.table.of(beside)))
+    (term,) = factored(a, [_with_fractions(a, term, set(a.table.of(beside)))])
     reader = Reader(a, term, beside)
     if not reader.text(term):
         return term
@@ -278,6 +281,21 @@ def _of_factors(a: Algebra, factors: Factors, canonical: Canonical) -> Iterator[
     for one in _ways(a, factors, canonical):
         yield canonical.term(one)
         yield from _numerators(a, one, canonical)
+        yield from _with_products(a, one, canonical)
+
+
+def _with_products(a: Algebra, factors: Factors, canonical: Canonical) -> Iterator[Term]:
+    """Yield a quotient with its sums as they were before products in them were multiplied out."""
+    coefficient, powers = factors
+    products = {}
+    for number in powers:
+        summands = canonical.unexpanded.get(number)
+        if summands is not None:
+            products[number] = a.sum_of([(canonical.term((ONE, p)), c) for c, p in summands])
+    for chosen in (products, {n: t for n, t in products.items() if powers[n] < 0}):
+        if any(a.table.all[number] is not term for number, term in chosen.items()):
+            yield a.times(a.number(coefficient), a.product_of([
+                (chosen.get(n, a.table.all[n]), a.number(e)) for n, e in powers.items()]))
 
 
 def _ways(a: Algebra, factors: Factors, canonical: Canonical) -> Iterator[Factors]:

@@ -70,7 +70,7 @@ class ExactPoint:
     """
 
     def __init__(self, question: Question, given: Mapping[str, str]) -> None:
-        a = self.algebra = Algebra(decimals=False)
+        a = self.algebra = Algebra(decimals=False, near=True)
         self.question = question
         run, program = _run(question)
         bindings = [b for b in names_of(run, question.wrt or program.asked_alone(run))

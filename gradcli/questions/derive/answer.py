@@ -79,7 +79,7 @@ def _on_paper(found: Derivation, terms: Sequence[Term], writer: Language, named:
     before = dict(a.conditions)
     made = Written(found, textbooks(a, terms, list(found.primal.values())), writer, named)
     if made.definitions:
-        plain = Written(found, terms, writer, named)
+        plain = Written(found, factored(a, terms), writer, named)
         if plain.length() <= made.length():
             a.conditions = before
             return plain
@@ -162,12 +162,12 @@ def _place(found: Derivation, message: str) -> Span | None:
 def _answered(found: Derivation, language: str, simplify: bool, named: bool, paper: bool
               ) -> Answer:
     a = found.algebra
-    terms = factored(a, [p.term for p in found.parts if p.term is not None])
+    terms = [p.term for p in found.parts if p.term is not None]
     writer = language_of(language)(a, paper)
     primal = list(found.primal.values())
     refused: list[str] = []
     if not paper:
-        written = Written(found, terms, writer, named)
+        written = Written(found, factored(a, terms), writer, named)
     else:
         written = _on_paper(found, terms, writer, named)
     if simplify:

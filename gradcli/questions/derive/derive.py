@@ -69,7 +69,7 @@ class Derivation:
 
     made_up: names without a value, which ran with some value. states: id of a variable's state
     that is not its first to the name. wanted: ids of the targets.
-    left_out: notes on what the derivatives leave out.
+    left_out: notes on what the derivatives leave out. near: floats near simple fractions are these.
     expanded: by source the target without the names that are computed from it, the ids in hidden.
     """
 
@@ -77,11 +77,11 @@ class Derivation:
                  "names", "on_record", "order", "parts", "primal", "question", "replay", "run",
                  "shapes", "states", "wanted", "what")
 
-    def __init__(self, question: Question, what: str, order: int) -> None:
+    def __init__(self, question: Question, what: str, order: int, near: bool = False) -> None:
         self.question = question
         self.what = what
         self.order = 2 if what == "hessian" and order == 1 else order
-        self.algebra = Algebra(DECIMAL.search(question.program.source.text) is not None)
+        self.algebra = Algebra(DECIMAL.search(question.program.source.text) is not None, near)
         self.given, self.made_up = values_for(question)
         self.run = run_with(question, self.given, self.made_up)
         self.bindings = names_of(self.run, question.wrt or question.program.asked_alone(self.run))
@@ -298,10 +298,11 @@ def on_paper(question: Question, what: str, order: int) -> Derivation:
     program = question.program
     if len(program.statements) == 1 and not program.names.bound and not program.names.functions:
         try:
-            return Derivation(question.replaced(program=program.recording_constants()), what, order)
+            return Derivation(
+                question.replaced(program=program.recording_constants()), what, order, near=True)
         except GradcliError:    # an operation wants a number that is not a tensor
             pass
-    return Derivation(question, what, order)
+    return Derivation(question, what, order, near=True)
 
 
 # --------------------------------------------------------------------------------------------------

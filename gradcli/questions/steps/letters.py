@@ -48,7 +48,7 @@ def derivations(question: Question, hint: int | None = None) -> Answer:
     what stands for its letters, and the whole line behind it; `derivative`. hint: of each only the
     first steps. Raises E0803 for more than MOST steps, E0804 for formulas of arrays.
     """
-    found = Derivation(question, "gradient", 1)
+    found = Derivation(question, "gradient", 1, near=True)
     with quiet():
         results = [_derivation(found, part, hint) for part in found.parts]
     return {"schema": 1, "command": "steps", "file": question.program.source.name,
@@ -59,7 +59,7 @@ def implicit(question: Question, dependent: str, hint: int | None = None) -> Ans
     """Return dy/dx of F(x, y(x)) = 0 for each x: both sides differentiated step by step, and the
     equation solved for y'. Raises E0803, E0804 as `derivations`, E0835 where F has no y.
     """
-    found = Derivation(question, "gradient", 1)
+    found = Derivation(question, "gradient", 1, near=True)
     with quiet():
         results = [
             _solved(found, of, term, name, dependent, hint) for of, term in found.primal.items()
