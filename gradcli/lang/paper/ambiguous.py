@@ -27,7 +27,7 @@ FUNCTIONS = (t.FUNCTION, t.POWERED, t.BASED)
 def ambiguous(reading: Reading, brackets: bool = True) -> list[Reading]:
     """Return the other readings of what is ambiguous in a text; empty where it is clear. brackets:
     a letter in an exponent may multiply the bracket behind it, e^x(1 + x), and a bracket there what
-    touches it, e^(x)sin(x).
+    touches it, e^(x)sin(x); and ln x/x may be ln(x/x).
     """
     tokens = reading.tokens
     return other_readings(reading, [edited(tokens, edit) for edit in _edits(tokens, brackets)])
@@ -144,7 +144,8 @@ def _edits(tokens: AnswerTokens, brackets: bool) -> Iterator[Edit]:
                 tokens.ends[end - 1] == tokens.starts[end + 1] - 1):
             yield ((at + 1, end + 2),), ()
     for first, last in places.closing:
-        yield from _of_function(places, first, last)
+        if brackets or not _cancels(places, first, last):
+            yield from _of_function(places, first, last)
         behind = last + 1
         if places.words[first - 1] in ROOTS:
             if behind in places.products and _close(tokens, behind):      # √2x
@@ -157,6 +158,15 @@ def _edits(tokens: AnswerTokens, brackets: bool) -> Iterator[Edit]:
 def _close(tokens: AnswerTokens, product: int) -> bool:
     """Return whether nothing stands between the factors on both sides of a product."""
     return tokens.ends[product - 1] == tokens.starts[product + 1]
+
+
+def _cancels(places: PartEnds, first: int, last: int) -> bool:
+    """Return whether a power of what a function is taken of stands below it: nobody means ln(x/x).
+    """
+    divisor = last + 2
+    end = places.unary_end(divisor) if places.kinds[last + 1] == t.SLASH else 0
+    return bool(end) and places.kinds[divisor] == t.NAME and places.words[first + 1:last] == [
+        places.words[divisor]]
 
 
 def _of_function(places: PartEnds, first: int, last: int) -> Iterator[Edit]:
