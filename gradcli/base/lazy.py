@@ -83,28 +83,25 @@ def quiet() -> Any:
     return np.errstate(all="ignore") if loaded() else _Quiet()
 
 
-class _Silent(_thread_local):
-    """Of each thread a context of its own in which NumPy is quiet, and its method `run`."""
-
-    def __getattr__(self, name: str) -> Any:
-        context = Context()
-        context.run(np.seterr, all="ignore")
-        self.run = context.run
-        return self.run
-
-
-silent: Any = _Silent()
+silent: Any = _thread_local()
+"""Of each thread `run`, the method of a context of its own in which NumPy is quiet."""
 
 
 def quietly(function: Callable[..., Any], *values: Any, **options: Any) -> Any:
     """Return function(*values, **options), in which NumPy gives inf and NaN without a warning.
 
     The same as under `quiet()`, for a fraction of its time: a context is entered that stays
-    prepared, in place of one that is made for each call. The quickest is `silent.run(function,
-    *values)`, for a function that calls nothing which is run so.
+    prepared, in place of one that is made for each call.
     """
     try:
         return silent.run(function, *values, **options)
+    except AttributeError:
+        if hasattr(silent, "run"):
+            raise
+        context = Context()
+        context.run(np.seterr, all="ignore")
+        silent.run = context.run
+        return quietly(function, *values, **options)
     except RuntimeError:        # a context cannot be entered twice: this is a call inside another
         with quiet():
             return function(*values, **options)

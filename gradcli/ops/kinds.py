@@ -110,10 +110,10 @@ class Op:
     """
 
     __slots__ = (
-        "_kernel", "aliases", "array_rules", "arrays", "attributes", "batching", "by_parts",
-        "complex_form", "doc", "domain", "edges", "elementwise", "expand", "fast_rules", "floats",
-        "guard", "holomorphic", "integers", "internal", "jvp", "kind", "kink", "kinks", "latex",
-        "least", "most", "name", "names", "on_complex", "parameters", "partial", "prepare",
+        "_kernel", "aliases", "array_rules", "arrays", "attributes", "batching", "by_arrays",
+        "by_parts", "complex_form", "doc", "domain", "edges", "elementwise", "expand", "fast_rules",
+        "floats", "guard", "holomorphic", "integers", "internal", "jvp", "kind", "kink", "kinks",
+        "latex", "least", "most", "name", "names", "on_complex", "parameters", "partial", "prepare",
         "reference", "roles", "rules", "samples", "smooth", "steep", "substitute", "traits",
         "undoes", "variadic", "whole",
     )
@@ -197,6 +197,8 @@ class Op:
         self.complex_form = complex_form
         self.reference = reference
         self.elementwise = kind == ELEMENTWISE if is_elementwise is None else is_elementwise
+        # Whether arrays that are `alike` go through its function on arrays as they are.
+        self.by_arrays = self.elementwise and arrays is not None
         # Whether a derivative passes from argument k to the value.
         self.edges = tuple(rule is not None for rule in self.rules) or (
             kind == UNREGISTERED,) * len(self.parameters)
@@ -289,7 +291,7 @@ class Op:
                     break
             else:
                 return self.on_scalars(values)
-            if self.arrays is not None and alike(values):
+            if self.by_arrays and alike(values):
                 return self.on_alike(values)
             self._check_broadcast(values)
             try:
@@ -332,9 +334,9 @@ class Op:
             kernel = self.kernel()
         try:
             found = silent.run(kernel, *values)
-        except RuntimeError:
+        except (AttributeError, RuntimeError):
             found = quietly(kernel, *values)
-        return found if found.shape and type(found) is np.ndarray else plain(found)
+        return found if found.shape else plain(found)
 
     def _kept_whole(self, found: Any, values: Sequence[Any],
                     attributes: Mapping[str, Any] | None = None, cores: Sequence[int] = ()) -> Any:

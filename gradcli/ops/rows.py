@@ -82,7 +82,7 @@ class Unlisted:
     """An operation that is no row of the table, and stands in entries of its own only."""
 
     __slots__ = ()
-    elementwise = by_parts = partial = holomorphic = internal = False
+    elementwise = by_arrays = by_parts = partial = holomorphic = internal = False
     smooth = True
     kink: Any = None
     steep: Any = None

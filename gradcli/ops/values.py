@@ -110,35 +110,49 @@ def alike(values: Sequence[Any]) -> bool:
     """Return whether values are arrays of one floating point type and one shape, or of float64
     with numbers among them: nothing about them has to be looked at again.
     """
-    first: Any = None
+    dtype: Any = None
+    shape: Any = None
     numbers = False
     for v in values:
         kind = type(v)
         if kind is float:
             numbers = True
-        elif first is None:
-            if kind.__name__ != "ndarray" or v.dtype.char not in "df":
+        elif dtype is None:
+            if kind is not _array and not _is_array(kind):
                 return False
-            first, array, dtype, shape = v, kind, v.dtype, v.shape
-        elif kind is not array or v.dtype is not dtype or v.shape != shape:
+            dtype, shape = v.dtype, v.shape
+            if dtype not in _floats:
+                return False
+        elif kind is not _array or v.dtype is not dtype or v.shape != shape:
             return False
-    return first is not None and not (numbers and dtype.char == "f")
+    return dtype is not None and not (numbers and dtype.itemsize < 8)
 
 
 def uniform(first: Any, second: Any, others: Sequence[Any]) -> bool:
     """Return whether values are arrays of one floating point type, and one shape of one axis or
     more.
     """
-    kind = type(first)
-    if kind is not type(second) or kind.__name__ != "ndarray":
+    if type(first) is not _array or type(second) is not _array:
         return False
     dtype, shape = first.dtype, first.shape
-    if not shape or dtype is not second.dtype or dtype.char not in "df" or shape != second.shape:
+    if not shape or dtype is not second.dtype or shape != second.shape or dtype not in _floats:
         return False
     for v in others:
-        if type(v) is not kind or v.dtype is not dtype or v.shape != shape:
+        if type(v) is not _array or v.dtype is not dtype or v.shape != shape:
             return False
     return True
+
+
+# The class of NumPy's arrays and its two types of real numbers, once an array was met.
+_array: Any = None
+_floats: frozenset[Any] = frozenset()
+
+
+def _is_array(kind: type) -> bool:
+    global _array, _floats
+    if kind.__name__ == "ndarray":
+        _array, _floats = kind, frozenset((np.dtype("float64"), np.dtype("float32")))
+    return kind is _array
 
 
 def is_array(value: Any) -> bool:
@@ -189,7 +203,8 @@ def held(dtype: str) -> str:
 def is_float(value: Any) -> bool:
     """Return whether a value can have a derivative: only floating point ones have, complex too."""
     kind = type(value)
-    return kind is float or (kind not in SCALAR_TYPES and value.dtype.char in "dfDF")
+    return kind is float or (kind not in SCALAR_TYPES and (
+        value.dtype in _floats or value.dtype.char in "dfDF"))
 
 
 class Rows(tuple):  # type: ignore[type-arg]

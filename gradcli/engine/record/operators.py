@@ -297,15 +297,15 @@ def _quick(cls: Any, op: Op, swapped: bool) -> Any:
     assert floats is not None
 
     def method(self: Any, other: Any) -> Any:
-        a, i = self.value, self.id
-        if type(other) is cls:
-            b, j = other.value, other.id
-        else:
-            b, j = other, None
-            if type(b) is int:
+        a, b, i, j = self.value, other, None, None
+        if type(a) is float:
+            i = self.id
+            if type(other) is cls:
+                b, j = other.value, other.id
+            elif type(b) is int:
                 b = float(b)
-        if type(a) is not float or type(b) is not float or i is None or type(self) is not cls:
-            if type(b) is float or isinstance(other, cls):      # nothing that has to be converted
+        if i is None or type(b) is not float or type(self) is not cls:
+            if isinstance(other, cls) or type(b) is float:      # nothing that has to be converted
                 return apply(self, op, (other, self) if swapped else (self, other), PLAIN)
             return op(other, self) if swapped else op(self, other)
         try:

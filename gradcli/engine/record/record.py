@@ -218,16 +218,7 @@ class Record:
             return False
         return self.everything or (bool(self.tapes) and not self.seen.isdisjoint(ids))
 
-    def append(self, entry: Entry, wanted: bool) -> None:
-        """Record an entry, if it is wanted, and push it to the accumulators."""
-        if wanted:
-            self.entries.append(entry)
-            if not self.everything:
-                self.seen.add(entry[OUT])
-        if self.accumulators:
-            self._push(entry)
-
-    def _push(self, entry: Entry) -> None:
+    def push(self, entry: Entry) -> None:
         """Push an entry to the accumulators.
 
         Tangents are operations too: those of an inner accumulator have tangents in the outer, which
@@ -430,16 +421,12 @@ def active(entries: Sequence[Entry], sources: Iterable[int]) -> set[int]:
     """
     reached = set(sources)
     untouched, add = reached.isdisjoint, reached.add
-    for entry in entries:
-        ids = entry[IDS]
-        if untouched(ids):
+    for op, out, ids, _, ans, _, _, _ in entries:
+        if untouched(ids) or (not op.smooth and not any(
+                i in reached and op.edge(k) for k, i in enumerate(ids))):
             continue
-        op = entry[OP]
-        if not op.smooth and not any(
-                i in reached and op.edge(k) for k, i in enumerate(ids)):
-            continue
-        if type(entry[ANS]) is float or is_float(entry[ANS]):
-            add(entry[OUT])
+        if type(ans) is float or is_float(ans):
+            add(out)
     return reached
 
 

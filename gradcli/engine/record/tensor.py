@@ -124,16 +124,17 @@ def apply(op: Op, args: Sequence[Any], attributes: Mapping[str, Any], depth: int
     E0302 (types that do not mix) and what the row itself raises.
     """
     batch = 0
-    tracked = False
     made: type[Tensor] = Tensor
     values: Any = []
     ids: Any = []
     for a in args:
         kind = type(a)
-        if kind not in KINDS:
-            if isinstance(a, Tensor):
+        if kind is not Tensor:
+            if kind not in KINDS and isinstance(a, Tensor):
                 a = a.read()        # of a variable the present state, which has its id and value
                 kind = type(a)
+            if kind in KINDS:
+                made = kind
             elif kind in SCALAR_TYPES or (
                     kind.__name__ == "ndarray" and (a.ndim or plain(a) is a)):
                 values.append(a)
@@ -141,22 +142,22 @@ def apply(op: Op, args: Sequence[Any], attributes: Mapping[str, Any], depth: int
                 continue
             else:
                 return apply(op, [operand(b) for b in args], attributes, depth + 1)
-        if kind is not Tensor:
-            made = kind
-        if a.id is not None:
-            tracked = True
         if a.batch > batch:
             batch = a.batch
         values.append(a.value)
         ids.append(a.id)
-    given = batch
-    if op.elementwise and not batch and op.arrays is not None and alike(values):
+    batches: tuple[int, ...] = ()
+    if op.by_arrays and not batch and alike(values):
         ans = op.on_alike(values)
     else:
         op, args, values, attributes, cores = _readied(op, args, values, attributes, batch)
         ans = op.compute(values, attributes, cores)
-        if batch:
+        given = batch
+        if op.batching:
+            batch = _batch_after(op, batch, attributes)
+        if batch or given:
             ids = [a.id if isinstance(a, Tensor) else None for a in args]
+            batches = (*[a.batch if isinstance(a, Tensor) else 0 for a in args], batch)
     try:
         record = local.current
     except AttributeError:
@@ -165,13 +166,9 @@ def apply(op: Op, args: Sequence[Any], attributes: Mapping[str, Any], depth: int
         from gradcli.engine.record.checking import check
 
         check(ans, f"`{op.name}`", values, record.place)
-    if op.batching:
-        batch = _batch_after(op, batch, attributes)
-    if not tracked:
+    if None in ids and not any(ids):
         return made(ans, None, batch)
     out = made(ans, fresh_id(), batch)
-    ids = tuple(ids)
-    wanted = record.wants(ids)
     place, trace = record.place, record.trace
     if place is None and trace is not None:
         frame = _getframe(depth)
@@ -179,10 +176,9 @@ def apply(op: Op, args: Sequence[Any], attributes: Mapping[str, Any], depth: int
             place = spots[id(frame.f_code)][frame.f_lasti]
         except KeyError:
             place = caller(frame)[1]
+    ids = tuple(ids)
+    wanted = not record.seen.isdisjoint(ids) if record.short else record.wants(ids)
     if wanted or record.accumulators:
-        batches: tuple[int, ...] = ()
-        if batch or given:
-            batches = (*[a.batch if isinstance(a, Tensor) else 0 for a in args], batch)
         record_operation(record, op, out, ids, values, attributes, batches, place, wanted)
     if not wanted and trace is not None:
         answer = 0.0 if type(ans) is float and not attributes else result_kind(ans, attributes)
@@ -232,7 +228,8 @@ def record_operation(record: records.Record, op: Op, out: Tensor, ids: tuple[int
     ids, values, attributes, batches, place: as in an entry (see `gradcli.engine.record.record`);
     out is the result. Raises E0401 where the record is full.
     """
-    assert out.id is not None
+    number = out.id
+    assert number is not None
     segment = record.entries
     if record.max_entries is not None and len(segment) >= record.max_entries:
         raise error("E0401", f"the record grew beyond {record.max_entries:,} entries",
@@ -247,7 +244,13 @@ def record_operation(record: records.Record, op: Op, out: Tensor, ids: tuple[int
             values, ans = saved(op, ids, values, ans)
         if None in ids and not record.in_rules:
             values = [_own(v) if i is None else v for v, i in zip(values, ids, strict=True)]
-    record.append((op, out.id, ids, tuple(values), ans, attributes, place, batches), wanted)
+    entry = op, number, ids, tuple(values), ans, attributes, place, batches
+    if wanted:
+        segment.append(entry)
+        if not record.everything:
+            record.seen.add(number)
+    if record.accumulators:
+        record.push(entry)
 
 
 def _own(value: Any) -> Any:

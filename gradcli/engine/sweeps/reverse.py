@@ -200,9 +200,8 @@ def reverse(entries: Sequence[Entry], seeds: Mapping[int, Any], sources: Iterabl
     Cotangents are plain values of the target's shape, or tensors whose batch axes are seed axes in
     front of those of the target. With `emit` the sweep records itself on the current record.
     shares: function that returns each operand's share of a cotangent, by default `cotangents`. A
-    source that no path reaches has no item in the result.
+    source that no path reaches has no item in the result. NumPy is to be quiet.
     """
-    shares = shares or cotangents
     asked = set(sources)
     entries = window(entries, asked, seeds)
     reached = active(entries, asked)
@@ -211,25 +210,52 @@ def reverse(entries: Sequence[Entry], seeds: Mapping[int, Any], sources: Iterabl
     record = records.current()
     place, in_rules = record.place, record.in_rules
     record.in_rules = True
+    plain_arrays = shares is None and not emit and not record.checking
+    shares = shares or cotangents
+    take = adjoints.pop
     try:
         for entry in reversed(entries):
-            out = entry[OUT]
-            g = adjoints.pop(out, None)
+            op, out, ids, values, ans, _, record.place, batches = entry
+            g = take(out, None)
             if g is None:
                 continue
             if out in asked:
                 wanted[out] = g
-            record.place = entry[PLACE]
+            if plain_arrays and op.by_arrays and op.rules and not batches and (
+                    uniform(g, ans, values)):
+                _on_arrays(op, ids, values, ans, g, reached, adjoints)
+                continue
             for i, c in shares(entry, g, reached, emit):
                 if record.checking:
                     from gradcli.engine.record.checking import check
 
-                    check(c, f"the gradient of `{entry[OP].name}`", place=entry[PLACE])
+                    check(c, f"the gradient of `{op.name}`", place=entry[PLACE])
                 adjoints[i] = adjoints[i] + c if i in adjoints else c
     finally:
         record.place, record.in_rules = place, in_rules
     wanted.update((i, adjoints[i]) for i in asked if i in adjoints)
     return wanted
+
+
+def _on_arrays(op: Op, ids: Sequence[int | None], values: Sequence[Any], ans: Any, g: Any,
+               reached: set[int], adjoints: dict[int, Any]) -> None:
+    """Carry the adjoints over an elementwise operation on arrays of one type and shape: its rules
+    are run on NumPy's functions, and no share has to be summed.
+
+    ids, values, ans: as in the entry. g: the cotangent of `ans`.
+    """
+    rules = op.array_rules or array_rules(op)
+    for k, i in enumerate(ids):
+        rule = rules[k]
+        if i is not None and i in reached and rule is not None:
+            if rule.__class__ is float:
+                c = g if rule == 1.0 else -g if rule == -1.0 else g * rule
+            else:
+                c = g * rule(*values, ans)
+            if c.dtype is not g.dtype:
+                c = in_type_of(ans, c)
+            before = adjoints.get(i)
+            adjoints[i] = c if before is None else before + c
 
 
 def operands(entry: Entry, emit: bool) -> list[Any]:
@@ -251,9 +277,7 @@ def operands(entry: Entry, emit: bool) -> list[Any]:
 
 def cotangents(entry: Entry, g: Any, reached: set[int], emit: bool,
                mended: Callable[[int, Any], Any] | None = None) -> Iterable[tuple[int, Any]]:
-    """Return (operand id, its share of the cotangent) for each operand that a derivative reaches.
-
-    To be called where NumPy is quiet.
+    """Yield (operand id, its share of the cotangent) for each operand that a derivative reaches.
 
     g: the cotangent of the entry's result.
     reached: ids that a derivative reaches.
@@ -261,24 +285,6 @@ def cotangents(entry: Entry, g: Any, reached: set[int], emit: bool,
     mended: function that replaces the share of operand k, before it is summed to the operand's
         shape.
     """
-    op, _, ids, values, ans, _, _, batches = entry
-    if not (op.elementwise and op.rules) or emit or batches or mended is not None or not uniform(
-            g, ans, values):
-        return _shares(entry, g, reached, emit, mended)
-    # Arrays of one type and shape: no share has to be summed.
-    shares = []
-    for i, rule in zip(ids, op.array_rules or array_rules(op), strict=True):
-        if i in reached and rule is not None:
-            if rule.__class__ is float:
-                c = g if rule == 1.0 else -g if rule == -1.0 else g * rule
-            else:
-                c = g * rule(*values, ans)
-            shares.append((i, c if c.dtype is g.dtype else in_type_of(ans, c)))
-    return shares
-
-
-def _shares(entry: Entry, g: Any, reached: set[int], emit: bool,
-            mended: Callable[[int, Any], Any] | None) -> Iterable[tuple[int, Any]]:
     op, ids = entry[OP], entry[IDS]
     if op.kind == UNREGISTERED:
         raise without_rule(entry)

@@ -23,6 +23,8 @@ REAL = ((-3.0, 3.0),)
 
 def whole(value: Any, what: str) -> int:
     """Return an index, axis or length: integral floats are welcome. Raises E0303 otherwise."""
+    if type(value) is int and -2**53 < value < 2**53:
+        return value
     value = value.decides() if hasattr(value, "decides") else value
     if isinstance(value, (int, float)) and value == value // 1 and abs(value) < 2**53:
         return int(value)
