@@ -86,7 +86,7 @@ _GROUPS = {
     ("confusion", "metrics"): """Precision Recall TruePositives FalsePositives TrueNegatives
         FalseNegatives AUC FBetaScore F1Score R2Score MeanIoU get""",
     ("optimizer", "optimizers"): """Optimizer SGD Adam AdamW Adamax Nadam RMSprop Adagrad Adadelta
-        Lion get""",
+        Lion Ftrl get""",
     ("optimizer", ""): "Optimizer",
     ("schedule", "optimizers.schedules"): """LearningRateSchedule ExponentialDecay
         InverseTimeDecay PolynomialDecay CosineDecay PiecewiseConstantDecay""",

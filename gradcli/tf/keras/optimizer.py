@@ -42,6 +42,8 @@ class Optimizer:
             raise TypeError(f"{type(self).__name__} takes {len(order) + 1} arguments")
         named = dict(zip(order, args, strict=False))
         given: dict[str, Any] = {**dict.fromkeys(COMMON), **self.defaults, **named}
+        if options.pop("decay", None) is not None:
+            warn("Argument `decay` is no longer supported and will be ignored.", stacklevel=3)
         unknown = {key: value for key, value in options.items() if key not in given}
         if unknown:
             raise ValueError(f"Argument(s) not recognized: {unknown}")
@@ -53,6 +55,10 @@ class Optimizer:
         self.name = given.pop("name") or auto_name(type(self).__name__)
         self.weight_decay, self.clipnorm, self.clipvalue, self.global_clipnorm = [
             given.pop(key) for key in ("weight_decay", "clipnorm", "clipvalue", "global_clipnorm")]
+        clips = {key: getattr(self, key) for key in ("clipnorm", "clipvalue", "global_clipnorm")}
+        if len([v for v in clips.values() if v is not None]) > 1:
+            raise ValueError("Only one of `clipnorm`, `clipvalue` and `global_clipnorm` can be set."
+                             " Received: " + ", ".join([f"{k}={v}" for k, v in clips.items()]))
         for key, value in given.items():
             setattr(self, key, value)
         rate = self.rate if learning_rate is None else learning_rate
@@ -250,9 +256,18 @@ class Optimizer:
     def get_config(self) -> dict[str, Any]:
         """Return the options."""
         rate = self._learning_rate
-        return {"name": self.name, "learning_rate": float(rate) if isinstance(rate, Variable)
-                else rate, **{key: getattr(self, key) for key in (
-                    "weight_decay", "clipnorm", "global_clipnorm", "clipvalue", *self.defaults)}}
+        own = {key: getattr(self, key) for key in self.defaults if key != "weight_decay"}
+        return {"name": self.name,
+                "learning_rate": float(rate) if isinstance(rate, Variable) else rate,
+                **{key: getattr(self, key) for key in (
+                    "weight_decay", "clipnorm", "global_clipnorm", "clipvalue")},
+                "use_ema": False, "ema_momentum": 0.99, "ema_overwrite_frequency": None,
+                "loss_scale_factor": None, "gradient_accumulation_steps": None, **own}
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> Any:
+        """Return an optimizer with these options."""
+        return cls(**config)
 
 
 def cast(option: float, variable: Any) -> Any:
@@ -268,6 +283,11 @@ class SGD(Optimizer):
     slots: ClassVar[tuple[dict[str, Any], ...]] = ({"momentum": 0.0},)
     momentum: float
     nesterov: bool
+
+    def __init__(self, learning_rate: Any = None, *args: Any, **options: Any) -> None:
+        super().__init__(learning_rate, *args, **options)
+        if not isinstance(self.momentum, (int, float)) or not 0 <= self.momentum <= 1:
+            raise ValueError("`momentum` must be a float between [0, 1].")
 
     def _wants(self, slot: str) -> bool:
         return self.momentum != 0
@@ -449,14 +469,47 @@ class Lion(Optimizer):
         m.assign(m * later + gradient * (1.0 - later))
 
 
+class Ftrl(Optimizer):
+    """Follow the regularized leader; McMahan and others, 2013."""
+
+    defaults: ClassVar[dict[str, Any]] = {
+        "learning_rate_power": -0.5, "initial_accumulator_value": 0.1,
+        "l1_regularization_strength": 0.0, "l2_regularization_strength": 0.0,
+        "l2_shrinkage_regularization_strength": 0.0, "beta": 0.0}
+    slots: ClassVar[tuple[dict[str, Any], ...]] = (
+        {"accumulator": "initial_accumulator_value", "linear": 0.0},)
+    learning_rate_power: float
+    l1_regularization_strength: float
+    l2_regularization_strength: float
+    l2_shrinkage_regularization_strength: float
+    beta: float
+
+    def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
+        """Move a variable."""
+        total, linear = self.kept(variable).values()
+        power, most = -self.learning_rate_power, self.l1_regularization_strength
+        square = self.l2_regularization_strength + self.beta / (2.0 * learning_rate)
+        shrunk = gradient + 2 * self.l2_shrinkage_regularization_strength * variable
+        seen = total + tf.square(gradient)
+        linear.assign_add(shrunk - (tf.pow(seen, power) - tf.pow(total, power)) / learning_rate
+                          * variable)
+        width = tf.pow(seen, power) / learning_rate + 2 * square
+        variable.assign((tf.clip_by_value(linear, -most, most) - linear) / width)
+        total.assign(seen)
+
+
 BY_NAME: dict[str, type[Optimizer]] = {kind.__name__.lower(): kind for kind in (
-    SGD, Adam, AdamW, Adamax, Nadam, RMSprop, Adagrad, Adadelta, Lion)}
+    SGD, Adam, AdamW, Adamax, Nadam, RMSprop, Adagrad, Adadelta, Lion, Ftrl)}
 
 
 def get(identifier: Any) -> Callable[..., Any] | Optimizer | None:
     """Return the optimizer of a name or optimizer."""
     if identifier is None or isinstance(identifier, Optimizer):
         return identifier
+    if isinstance(identifier, dict):
+        kind = BY_NAME.get(str(identifier.get("class_name", "")).lower())
+        if kind is not None:
+            return kind(**identifier.get("config", {}))
     if isinstance(identifier, str) and identifier.lower() in BY_NAME:
         return BY_NAME[identifier.lower()]()
     raise ValueError(f"Could not interpret optimizer identifier: {identifier}")

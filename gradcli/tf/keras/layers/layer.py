@@ -146,17 +146,20 @@ class Layer:
         """Return the mask of the output: that of the input."""
         return previous_mask
 
-    def add_weight(self, shape: Any = None, initializer: Any = None, dtype: Any = None,
-                   trainable: bool = True, autocast: bool = True, regularizer: Any = None,
-                   constraint: Any = None, aggregation: Any = "none",
-                   overwrite_with_gradient: bool = False, name: str | None = None) -> Variable:
-        """Make a variable of the layer."""
+    def add_weight(self, *args: Any, **options: Any) -> Variable:
+        """Make a variable of the layer. Raises ValueError for a name in the place of the shape."""
+        if args and isinstance(args[0], str):
+            raise ValueError("`name` must be passed as a keyword argument. Received:"
+                             f" add_weight('{args[0]}', ...). Use: add_weight(shape=...,"
+                             f" name='{args[0]}').")
+        return self._add_weight(*args, **options)
+
+    def _add_weight(self, shape: Any = None, initializer: Any = None, dtype: Any = None,
+                    trainable: bool = True, autocast: bool = True, regularizer: Any = None,
+                    constraint: Any = None, aggregation: Any = "none",
+                    overwrite_with_gradient: bool = False, name: str | None = None) -> Variable:
         if overwrite_with_gradient:
             raise refused("add_weight", "overwrite_with_gradient")
-        if isinstance(shape, str):
-            raise ValueError("`name` must be passed as a keyword argument. Received:"
-                             f" add_weight('{shape}', ...). Use: add_weight(shape=...,"
-                             f" name='{shape}').")
         kind = as_dtype(dtype or self._dtype)
         made = initializer or ("glorot_uniform" if kind.is_floating else "zeros")
         with name_scope(self.name, self):
@@ -193,12 +196,15 @@ class Layer:
         super().__setattr__(name, value)
 
     def _owned(self, *kinds: type) -> list[Any]:
+        self._check_begun()
+        return once([item for name, value in self.__dict__.items() if name != self._lent
+                     for item in owned(value, kinds)])
+
+    def _check_begun(self) -> None:
         if "_weights" not in self.__dict__:
             raise RuntimeError(f"In layer '{type(self).__name__}', you forgot to call"
                                " `super().__init__()` as the first statement in the `__init__()`"
                                " method. Go add it!")
-        return once([item for name, value in self.__dict__.items() if name != self._lent
-                     for item in owned(value, kinds)])
 
     @property
     def _layers(self) -> list[Layer]:
@@ -331,11 +337,15 @@ class Layer:
 
     def __call__(self, *args: Any, **options: Any) -> Any:
         """Apply the layer to inputs, building it first where it is not."""
+        self._check_begun()
         if is_symbolic(args, options):
             return recorded(self, args, options)
         args = engine.like(args, [self._converted(x) for x in engine.flatten(args)])
         options = {key: self._converted(value, False) for key, value in options.items()}
         first = next(iter(engine.flatten(args)), None)
+        if first is None and args and not isinstance(args[0], (list, tuple, dict)):
+            raise ValueError("Inputs to a layer should be tensors. Got 'None' (of type <class"
+                             f" 'NoneType'>) as input for layer '{self.name}'.")
         for x in engine.flatten(args):
             if x is not None and not isinstance(x, engine.Tensor):
                 raise ValueError(
@@ -437,10 +447,25 @@ class Layer:
         shapes = {f"{name}_shape": shapes_of(value) for name, value in given.items()
                   if any(isinstance(v, engine.Tensor) for v in engine.flatten(value))}
         taken = list(inspect.signature(self.build).parameters)
-        if len(taken) > 1 and set(taken) <= set(shapes):
-            self.build(**{name: shapes[name] for name in taken})
+        if len(taken) > 1:
+            for name in taken:
+                self._check_build(name, names)
+            self.build(**{name: shapes[name] for name in taken if name in shapes})
         elif shapes:
             self.build(next(iter(shapes.values())))
+
+    def _check_build(self, name: str, names: Any) -> None:
+        """Raise ValueError for a parameter of `build` that is the shape of none of `call`."""
+        title = type(self).__name__
+        begin = "For a `build()` method with more than one argument, all arguments should have a" \
+            " `_shape` suffix and match an argument from `call()`. E.g. `build(self, foo_shape," \
+            f" bar_shape)`  For layer '{title}', "
+        if not name.endswith("_shape"):
+            raise ValueError(f"{begin}Received `build()` argument `{name}`, which does not end in"
+                             " `_shape`.")
+        if name.removesuffix("_shape") not in names:
+            raise ValueError(f"{begin}received `build()` argument `{name}`, but `call()` does not"
+                             f" have argument `{name.removesuffix('_shape')}`.")
 
     def compute_output_shape(self, input_shape: Any) -> Any:
         """Return the shape of the output for inputs of a shape."""

@@ -42,7 +42,31 @@ class KerasTensor:
             "A KerasTensor cannot be used as input to a TensorFlow function. A KerasTensor is a"
             " symbolic placeholder for a shape and dtype, used when constructing Keras Functional"
             " models or Keras Functions. You can only use it as input to a Keras layer or a Keras"
-            " operation (from the namespaces `keras.layers` and `keras.ops`).")
+            " operation (from the namespaces `keras.layers` and `keras.ops`). You are likely doing"
+            " something like:\n\n```\nx = Input(...)\n...\ntf_fn(x)  # Invalid.\n```\n\nWhat you"
+            " should do instead is wrap `tf_fn` in a layer:\n\n```\nclass MyLayer(Layer):\n    def"
+            " call(self, x):\n        return tf_fn(x)\n\nx = MyLayer()(x)\n```\n")
+
+    def __gradcli_items__(self) -> list[tuple[str, Any]]:
+        """Return nothing: no program reaches a variable by way of a symbolic tensor."""
+        return []
+
+    def __bool__(self) -> bool:
+        raise TypeError("A symbolic KerasTensor cannot be used as a boolean.")
+
+    def _without(self, kind: str) -> NoReturn:
+        raise ValueError("A KerasTensor is symbolic: it's a placeholder for a shape an a dtype. It"
+                         " doesn't have any actual numerical value. You cannot convert it to"
+                         f" {kind}.")
+
+    def __float__(self) -> float:
+        self._without("a float")
+
+    def __int__(self) -> int:
+        self._without("an int")
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        self._without("a NumPy array")
 
     def __iter__(self) -> NoReturn:
         raise TypeError("Iterating over a symbolic KerasTensor is not supported.")
@@ -83,10 +107,15 @@ def _operator(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
 for _sign, _name, _function in (
         ("add", "add", lambda a, b: a + b), ("sub", "subtract", lambda a, b: a - b),
         ("mul", "multiply", lambda a, b: a * b), ("truediv", "true_divide", lambda a, b: a / b),
-        ("pow", "power", lambda a, b: a ** b), ("matmul", "matmul", lambda a, b: a @ b)):
+        ("pow", "power", lambda a, b: a ** b), ("matmul", "matmul", lambda a, b: a @ b),
+        ("floordiv", "floor_divide", lambda a, b: a // b), ("mod", "mod", lambda a, b: a % b)):
     setattr(KerasTensor, f"__{_sign}__", _operator(_name, _function))
     setattr(KerasTensor, f"__r{_sign}__", _operator(
         _name, lambda a, b, f=_function: f(b, a)))
+for _sign, _name, _function in (
+        ("gt", "greater", lambda a, b: a > b), ("ge", "greater_equal", lambda a, b: a >= b),
+        ("lt", "less", lambda a, b: a < b), ("le", "less_equal", lambda a, b: a <= b)):
+    setattr(KerasTensor, f"__{_sign}__", _operator(_name, _function))
 setattr(KerasTensor, "__neg__", _operator("negative", lambda a: -a))    # noqa: B010
 setattr(KerasTensor, "__getitem__", _operator("get_item", lambda a, key: a[key]))  # noqa: B010
 
@@ -150,7 +179,8 @@ def nodes_of(outputs: Any, inputs: Any) -> list[Node]:
             continue
         known.add(id(x))
         if x.node is None:
-            raise ValueError(f"`inputs` not connected to `outputs`: {x} is needed")
+            raise ValueError("Output with path `` is not connected to `inputs`:"
+                             f" {x} is needed")
         if x.node.number not in found:
             found[x.node.number] = x.node
             pending += engine.flatten([x.node.args, x.node.options])
@@ -183,6 +213,8 @@ def Input(shape: Any = None, batch_size: int | None = None, dtype: Any = None,
         if value:
             raise refused("tf.keras.Input", option)
     if batch_shape is None:
-        shape = (shape,) if isinstance(shape, int) else tuple(TensorShape(shape))
+        if isinstance(shape, int):
+            raise ValueError(f"Cannot convert '{shape}' to a shape.")
+        shape = tuple(TensorShape(shape))
         batch_shape = (batch_size, *shape)
     return KerasTensor(batch_shape, dtype or floatx(), name=name or auto_name("input_layer"))

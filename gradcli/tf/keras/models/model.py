@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gradcli.tf as tf
 from gradcli.engine.record import tensor as engine
+from gradcli.tf.keras.annotated import annotated, mask_of
 from gradcli.tf.keras.layers.layer import Layer
 from gradcli.tf.keras.layers.simple import InputLayer
 from gradcli.tf.keras.layers.symbolic import Input, KerasTensor, Node, nodes_of, run
@@ -118,7 +120,18 @@ class Functional(Stacked):
             inputs = [inputs[name] for name in self.input_names]
         elif isinstance(inputs, dict):
             inputs = {key: inputs[key] for key in self._structure[0]}
-        return super().call(inputs, training, mask)
+        given = engine.flatten(inputs)
+        if len(given) != len(self.inputs):
+            raise ValueError(f'Layer "{self.name}" expects {len(self.inputs)} input(s), but it'
+                             f" received {len(given)} input tensors.")
+        fitted = [of_rank(x, asked) for x, asked in zip(given, self.inputs, strict=True)]
+        for k, (x, asked) in enumerate(zip(fitted, self.inputs, strict=True)):
+            if any(n is not None and m != n for m, n in zip(
+                    x.shape[1:], asked.shape[1:], strict=True)):
+                raise ValueError(f"Input {k} with name '{asked.name}' of layer '{self.name}' is"
+                                 f" incompatible with the layer: expected shape={asked.shape},"
+                                 f" found shape={tuple(x.shape)}")
+        return super().call(engine.like(self._structure[0], fitted), training, mask)
 
     @property
     def layers(self) -> list[Any]:
@@ -138,6 +151,25 @@ class Functional(Stacked):
 def shapes_of_symbolic(structure: Any) -> Any:
     """Return the shapes of nested symbolic tensors."""
     return engine.like(structure, [x.shape for x in engine.flatten(structure)])
+
+
+def of_rank(x: Any, asked: KerasTensor) -> Any:
+    """Return an input in the type that is asked for, with an axis of length 1 at the end more or
+    less where that is all that it lacks. Raises ValueError for another number of axes.
+    """
+    wanted = len(asked.shape)
+    mask = mask_of(x)
+    fitted = x if x.dtype == asked.dtype else tf.cast(x, asked.dtype)
+    rank = len(fitted.shape)
+    if rank == wanted + 1 and fitted.shape[-1] == 1:
+        fitted = tf.squeeze(fitted, -1)
+    elif rank == wanted - 1 and asked.shape[-1] == 1:
+        fitted = fitted[..., None]
+    elif rank != wanted:
+        raise ValueError(f"Invalid input shape for input {x} with name '{asked.name}' and path"
+                         f" ''. Expected shape {asked.shape}, but input has incompatible shape"
+                         f" {tuple(x.shape)}")
+    return fitted if mask is None or fitted is x else annotated(fitted, mask=mask)
 
 
 def _giver(x: KerasTensor) -> str:
@@ -195,6 +227,9 @@ class Sequential(Stacked):
 
     def build(self, input_shape: Any = None) -> None:
         """Make the variables of all layers for inputs of a shape."""
+        if not self._stack:
+            raise ValueError(f"Sequential model {self.name} cannot be built because it has no"
+                             " layers. Call `model.add(layer)`.")
         if self._begin is None:
             self._begin = Input(batch_shape=input_shape)
         auto_name("functional")     # Keras makes one, which takes a number
@@ -205,6 +240,8 @@ class Sequential(Stacked):
 
     def call(self, inputs: Any, training: Any = None, mask: Any = None) -> Any:
         """Apply the layers."""
+        if self._begin is not None and isinstance(inputs, engine.Tensor):
+            inputs = of_rank(inputs, self._begin)
         for layer in self._stack:
             inputs = layer(inputs)
         return inputs
@@ -224,9 +261,14 @@ class Sequential(Stacked):
         """Return the symbolic outputs."""
         return engine.flatten(self.output)
 
-    input = property(lambda self: self._begin)
-    input_shape = property(lambda self: self._begin.shape)
-    output_shape = property(lambda self: self.output.shape)
+    input = property(lambda self: self._begun(self._begin, "input"))
+    input_shape = property(lambda self: self._begun(self._begin, "input shape").shape)
+    output_shape = property(lambda self: self._begun(self.output, "output shape").shape)
+
+    def _begun(self, found: Any, what: str) -> Any:
+        if found is None:
+            raise AttributeError(f"Sequential model '{self.name}' has no defined {what} yet.")
+        return found
 
 
 without(Model, "keras.Model", """export from_config quantize save stateless_call to_json
