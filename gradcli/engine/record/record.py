@@ -421,9 +421,9 @@ def active(entries: Sequence[Entry], sources: Iterable[int]) -> set[int]:
     """
     reached = set(sources)
     untouched, add = reached.isdisjoint, reached.add
-    for op, out, ids, _, ans, _, _, _ in entries:
-        if untouched(ids) or (not op.smooth and not any(
-                i in reached and op.edge(k) for k, i in enumerate(ids))):
+    for op, out, args, _, ans, _, _, _ in entries:
+        if untouched(args) or (not op.smooth and not any(
+                i in reached and op.edge(k) for k, i in enumerate(args))):
             continue
         if type(ans) is float or is_float(ans):
             add(out)

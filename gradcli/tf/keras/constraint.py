@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gradcli.tf as tf
+from gradcli.tf.keras.identifiers import Configured, identified
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
 EPSILON = 1e-7
 
 
-class Constraint:
+class Constraint(Configured):
     """A function of a variable, as keras.constraints.Constraint."""
 
     def __call__(self, w: Any) -> Any:
@@ -41,6 +42,10 @@ class MaxNorm(MinMaxNorm):
     def __init__(self, max_value: float = 2, axis: Any = 0) -> None:
         super().__init__(0.0, max_value, 1.0, axis)
 
+    def get_config(self) -> dict[str, Any]:
+        """Return the options."""
+        return {"max_value": self.max_value, "axis": self.axis}
+
 
 class UnitNorm(Constraint):
     """Norms of 1."""
@@ -68,9 +73,6 @@ BY_NAME: dict[str, type[Constraint]] = {
 
 
 def get(identifier: Any) -> Callable[..., Any] | None:
-    """Return the constraint of a name, function or constraint."""
-    if identifier is None or callable(identifier):
-        return identifier   # type: ignore[no-any-return]
-    if identifier not in BY_NAME:
-        raise ValueError(f"Could not interpret constraint identifier: {identifier}")
-    return BY_NAME[identifier]()
+    """Return the constraint of a name, function, configuration or constraint."""
+    made: Callable[..., Any] | None = identified(identifier, BY_NAME, "constraint")
+    return made

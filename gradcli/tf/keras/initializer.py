@@ -7,6 +7,7 @@ import math
 import gradcli.tf as tf
 from gradcli.base.lazy import np
 from gradcli.tf.dtypes import as_dtype, floatx, plain_shape
+from gradcli.tf.keras.identifiers import Configured, identified
 from gradcli.tf.keras.variables import SeedGenerator, default_seed, snake_case
 from gradcli.tf.tensor import refused
 
@@ -19,26 +20,13 @@ if TYPE_CHECKING:
 CUT_OFF = 0.87962566103423978
 
 
-class Initializer:
+class Initializer(Configured):
     """A function of a shape and a type, as keras.initializers.Initializer."""
 
     def __call__(self, shape: Any, dtype: Any = None) -> Any:
         """Return a tensor of the shape."""
         # What Keras raises for a subclass of the user's that has none.
         raise NotImplementedError("Initializer subclasses must implement the `__call__()` method.")
-
-    def get_config(self) -> dict[str, Any]:
-        """Return the options."""
-        return {key: value for key, value in vars(self).items() if not key.startswith("_")}
-
-    @classmethod
-    def from_config(cls, config: dict[str, Any]) -> Any:
-        """Return an initializer with these options."""
-        return cls(**config)
-
-    def clone(self) -> Any:
-        """Return another initializer with the same options."""
-        return self.from_config(self.get_config())
 
 
 class Constant(Initializer):
@@ -228,20 +216,12 @@ BY_NAME.update(uniform=RandomUniform, normal=RandomNormal, one=Ones, zero=Zeros)
 
 
 def get(identifier: Any) -> Callable[..., Any] | None:
-    """Return the initializer of a name, class, function or initializer."""
-    if identifier is None:
-        return None
-    if isinstance(identifier, str):
-        if identifier not in BY_NAME:
-            raise ValueError(f"Could not interpret initializer identifier: {identifier}")
-        made: Callable[..., Any] = BY_NAME[identifier]()
-        return made
-    if isinstance(identifier, type):
-        return identifier()     # type: ignore[no-any-return]
-    if callable(identifier):
-        return identifier       # type: ignore[no-any-return]
-    value = tf.convert_to_tensor(identifier)
-    return lambda shape, dtype=None: tf.cast(value, as_dtype(dtype or floatx()))
+    """Return the initializer of a name, class, function, configuration or initializer."""
+    if hasattr(identifier, "__array__") or isinstance(identifier, (list, tuple, float, int)):
+        value = tf.convert_to_tensor(identifier)
+        return lambda shape, dtype=None: tf.cast(value, as_dtype(dtype or floatx()))
+    made: Callable[..., Any] | None = identified(identifier, BY_NAME, "initializer")
+    return made
 
 
 constant, zeros, ones, identity = Constant, Zeros, Ones, Identity

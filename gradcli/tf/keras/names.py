@@ -37,7 +37,7 @@ _GROUPS = {
     ("layers.layer", "layers"): "Layer InputSpec",
     ("layers.layer", ""): "Layer InputSpec",
     ("models.model", ""): "Model Sequential",
-    ("models.model", "models"): "Model Sequential",
+    ("models.model", "models"): "Model Sequential clone_model",
     ("layers.symbolic", ""): "Input KerasTensor",
     ("layers.symbolic", "layers"): "Input",
     ("variables", ""): "Variable name_scope",
@@ -74,7 +74,13 @@ _GROUPS = {
     ("initializer", ""): "Initializer",
     ("constraint", "constraints"): """Constraint MaxNorm MinMaxNorm NonNeg UnitNorm get max_norm
         min_max_norm non_neg unit_norm""",
-    ("regularizer", "regularizers"): "L1 L2 L1L2 Regularizer get l1 l2 l1_l2",
+    ("regularizer", "regularizers"): """L1 L2 L1L2 Regularizer get l1 l2 l1_l2
+        OrthogonalRegularizer orthogonal_regularizer""",
+    ("regularizer", ""): "Regularizer",
+    ("identifiers", "utils"): """get_custom_objects custom_object_scope CustomObjectScope
+        register_keras_serializable""",
+    ("identifiers", "saving"): """get_custom_objects custom_object_scope CustomObjectScope
+        register_keras_serializable""",
     ("functions.loss", "losses"): f"{_LOSSES} Loss Huber LogCosh cosine_similarity Reduction",
     ("functions.loss", ""): "Loss",
     ("metric", "metrics"): f"""{_LOSSES} Metric Mean Sum MeanMetricWrapper RootMeanSquaredError

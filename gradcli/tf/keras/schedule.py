@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import gradcli.tf as tf
+from gradcli.tf.keras.identifiers import Configured
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -12,17 +13,13 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-class LearningRateSchedule:
+class LearningRateSchedule(Configured):
     """A function of the number of steps, as in keras.optimizers.schedules."""
 
     def __call__(self, step: Any) -> Any:
         """Return the rate of a step."""
         raise NotImplementedError(f"Learning rate schedule '{type(self).__name__}' must override"
                                   " `__call__(self, step)`.")
-
-    def get_config(self) -> dict[str, Any]:
-        """Return the options."""
-        return dict(vars(self))
 
 
 class Decay(LearningRateSchedule):

@@ -81,7 +81,7 @@ class MultiHeadAttention(Layer):
         def projected(name: str, shape: Any, size: int) -> EinsumDense:
             made = EinsumDense("abc,cde->abde", (None, self.num_heads, size),
                                bias_axes="de" if self.use_bias else None, name=name,
-                               **self._options())
+                               **self._projecting())
             made.build(shape)
             return made
 
@@ -91,10 +91,10 @@ class MultiHeadAttention(Layer):
         self.output_dense = EinsumDense(
             "abcd,cde->abe", (None, self.output_dim or query_shape[-1]),
             bias_axes="e" if self.use_bias else None, name="attention_output",
-            **self._options())
+            **self._projecting())
         self.output_dense.build((None, None, self.num_heads, self.value_dim))
 
-    def _options(self) -> dict[str, Any]:
+    def _projecting(self) -> dict[str, Any]:
         """Return the initializers of a projection: others of the same kind, with other draws."""
         return {key: given.clone() if isinstance(given, Initializer) else given
                 for key, given in (("kernel_initializer", self.kernel_initializer),

@@ -13,6 +13,7 @@ from gradcli.engine.record import tensor as engine
 from gradcli.tf.dtypes import as_dtype, layer_type
 from gradcli.tf.keras.annotated import Annotated, annotated, mask_of
 from gradcli.tf.keras.constraint import get as constraint_of
+from gradcli.tf.keras.identifiers import serialized
 from gradcli.tf.keras.initializer import get as initializer_of
 from gradcli.tf.keras.layers.symbolic import KerasTensor, is_symbolic, recorded
 from gradcli.tf.keras.metric import Metric
@@ -32,6 +33,25 @@ if TYPE_CHECKING:
     from typing import Any
 
 _training: list[Any] = []       # what the calls that are running were told, outermost first
+
+
+REQUIRED: Any = inspect.Parameter.empty
+# Options that every layer has, and such as are not here.
+NOT_LISTED = ("self", "name", "trainable", "dtype", "lora_rank", "weights",
+              "use_cudnn", "renorm", "synchronized", "cell", "flash_attention", "arguments")
+
+
+@lru_cache(maxsize=1000)
+def _defaults(kind: type) -> dict[str, Any]:
+    """Return the options that a class adds, with their defaults."""
+    if "defaults" in vars(kind):
+        found: dict[str, Any] = vars(kind)["defaults"]
+        return found
+    if "__init__" not in vars(kind):
+        return {}
+    parameters = inspect.signature(vars(kind)["__init__"]).parameters.values()
+    return {p.name: p.default for p in parameters if p.name not in NOT_LISTED
+            and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)}
 
 
 class InputSpec:
@@ -124,6 +144,8 @@ class Layer:
         self.built = False
         self.supports_masking = type(self).compute_mask is not Layer.compute_mask
         self.autocast = autocast
+        if isinstance(dtype, dict):     # as `get_config` gives it
+            dtype = dtype["config"]["name"]
         self._dtype = KerasDType(as_dtype(dtype or layer_type()).name)
         self._trainable = trainable
         self._weights: list[Variable] = []
@@ -330,8 +352,48 @@ class Layer:
         return type(self)(*args, **{**given, **options})
 
     def get_config(self) -> dict[str, Any]:
-        """Return the options."""
-        return {"name": self.name, "trainable": self.trainable, "dtype": self._dtype}
+        """Return the options by name, objects among them as plain data."""
+        found = {"name": self.name, "trainable": self.trainable, "dtype": {
+            "module": "keras", "class_name": "DTypePolicy", "config": {"name": str(self._dtype)},
+            "registered_name": None}}
+        if self.activity_regularizer is not None:
+            found["activity_regularizer"] = serialized(self.activity_regularizer)
+        # A `get_config` of the program's own adds what the program's class has.
+        ours = type(self).get_config is not Layer.get_config
+        return {**found, **{name: serialized(value)
+                            for name, value in self._options(ours).items()}}
+
+    def _options(self, ours: bool) -> dict[str, Any]:
+        """Return the options by name: attributes, where it has them. ours: of gradcli's classes
+        alone.
+        """
+        names: dict[str, Any] = {}
+        for kind in self._kinds():
+            if not ours or kind.__module__.startswith("gradcli."):
+                # What a class has to be told by its subclass is not an option of that.
+                names.update({name: default for name, default in _defaults(kind).items()
+                              if name not in names and (not names or default is not REQUIRED)})
+        args, options = self._given
+        given = {**names, **dict(zip(names, args, strict=False)), **options}
+        own = self.__dict__.get("options", {})
+        found = {name: own.get(name, getattr(self, name, given[name])) for name in names}
+        if found.get("data_format", "") is None:
+            found["data_format"] = "channels_last"
+        return found
+
+    def _kinds(self) -> list[type]:
+        """Return the classes whose options the layer has."""
+        return [kind for kind in type(self).__mro__ if issubclass(kind, Layer)
+                and kind is not Layer]
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> Any:
+        """Return a layer with these options."""
+        try:
+            return cls(**config)
+        except TypeError as problem:
+            raise TypeError(f"Error when deserializing class '{cls.__name__}' using"
+                            f" config={config}.\n\nException encountered: {problem}") from None
 
     # ---- applying it -------------------------------------------------------------------------
 

@@ -151,6 +151,10 @@ class OfCell(RNN):
         cell = self.kind(units, *args, name=snake_case(self.kind.__name__), **shared, **options)
         super().__init__(cell, **own)
 
+    def _kinds(self) -> list[type]:
+        return [kind for kind in [*type(self).__mro__, *self.kind.__mro__]
+                if issubclass(kind, Layer) and kind is not Layer]
+
     def __getattr__(self, name: str) -> Any:
         # `layer.units`, `layer.dropout` and the other options are those of the cell.
         cell = self.__dict__.get("cell")

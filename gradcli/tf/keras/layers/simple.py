@@ -6,7 +6,7 @@ import gradcli.tf as tf
 from gradcli.tf.keras.annotated import annotated
 from gradcli.tf.keras.functions.activation import elu, leaky_relu, linear, relu, softmax
 from gradcli.tf.keras.functions.activation import get as activation_of
-from gradcli.tf.keras.layers.layer import Layer
+from gradcli.tf.keras.layers.layer import REQUIRED, Layer
 from gradcli.tf.keras.layers.symbolic import Input
 from gradcli.tf.keras.regularizer import L1L2
 from gradcli.tf.tensor import refused
@@ -162,10 +162,10 @@ def simple(name: str, doc: str, call: Callable[..., Any], masks: bool = False, *
         return call(inputs, **self.options)
 
     return type(name, (Layer,), {
-        "__init__": __init__, "call": apply, "__doc__": doc, "__module__": __name__})
+        "__init__": __init__, "call": apply, "defaults": defaults, "__doc__": doc,
+        "__module__": __name__})
 
 
-REQUIRED: Any = object()
 FAR = -3e38 / 2     # what is masked is put so far
 
 

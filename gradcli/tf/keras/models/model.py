@@ -11,6 +11,7 @@ from gradcli.tf.keras.layers.symbolic import Input, KerasTensor, Node, nodes_of,
 from gradcli.tf.keras.models.training import Trainer
 from gradcli.tf.keras.variables import auto_name
 from gradcli.tf.names import without
+from gradcli.tf.tensor import refused
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -62,7 +63,6 @@ class Model(Trainer, Layer):
                 ) -> None:
         """Print the layers with their shapes and numbers of variables."""
         from gradcli.tf.keras.models.summary import summary
-        from gradcli.tf.tensor import refused
 
         for option, value in (("positions", positions), ("expand_nested", expand_nested),
                               ("show_trainable", show_trainable), ("layer_range", layer_range)):
@@ -269,6 +269,45 @@ class Sequential(Stacked):
         if found is None:
             raise AttributeError(f"Sequential model '{self.name}' has no defined {what} yet.")
         return found
+
+
+def clone_model(model: Any, input_tensors: Any = None, clone_function: Any = None,
+                call_function: Any = None, recursive: bool = False, **options: Any) -> Any:
+    """Return a model of new layers with the options of a model's, and new variables."""
+    for option, given in (("input_tensors", input_tensors), ("call_function", call_function),
+                          ("recursive", recursive)):
+        if given:
+            raise refused("tf.keras.models.clone_model", option)
+    made: dict[int, Any] = {}
+
+    def another(layer: Any) -> Any:
+        if id(layer) not in made:
+            function = clone_function or (lambda one: one.from_config(one.get_config()))
+            made[id(layer)] = clone_model(layer) if isinstance(layer, Stacked) else (
+                function(layer) if isinstance(layer, Layer) else layer)
+        return made[id(layer)]
+
+    if isinstance(model, Sequential):
+        begin = [] if model._begin is None else [_fresh(model._begin)]
+        return Sequential([*begin, *map(another, model.layers)], name=model.name)
+    if not isinstance(model, Functional):
+        raise ValueError("Expected `model` argument to be a functional `Model` instance, but got a"
+                         f" subclassed model instead: {model}")
+    new = {id(x): _fresh(x) for x in model.inputs}
+
+    def mapped(structure: Any) -> Any:
+        return engine.like(structure, [new.get(id(x), x) for x in engine.flatten(structure)])
+
+    for node in model._nodes:
+        outputs = another(node.layer)(*mapped(node.args), **mapped(node.options))
+        new.update({id(x): y for x, y in zip(
+            engine.flatten(node.outputs), engine.flatten(outputs), strict=True)})
+    return Functional(mapped(model._structure[0]), mapped(model._structure[1]), name=model.name)
+
+
+def _fresh(x: KerasTensor) -> KerasTensor:
+    """Return another input of the same shape, type and name."""
+    return Input(batch_shape=x.shape, dtype=x.dtype, name=x.name)
 
 
 without(Model, "keras.Model", """export from_config quantize save stateless_call to_json
