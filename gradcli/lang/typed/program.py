@@ -83,9 +83,9 @@ def program(source: Source, known: Collection[str] | None = (), alone: bool = Fa
     typed = _TypedText(source, known, alone)
     if equation:
         typed.take_equation()
+    refused: GradcliError | None = None
     for _ in range(MAX_ROUNDS):
-        refused: GradcliError | None = None
-        made: Program | None = None
+        refused, made = None, None
         try:
             made = Program(typed.source())
             lines = typed.unclear(made)
@@ -100,23 +100,25 @@ def program(source: Source, known: Collection[str] | None = (), alone: bool = Fa
             return made
         if refused is not None and not (new and all(taken)):
             break
+    if refused is None:
+        return Program(typed.source())
     if LATEX.search(source.text) and "#" not in source.text:
         return _latex(source, typed.refusal or refused, alone)
-    if alone and refused is not None and typed.is_equation():
+    if alone and typed.is_equation():
         raise GradcliError(Diagnostic(
             "E0107", "an equation is not a formula", span=(0, len(source.text.rstrip())),
             source=source, help="give one side; `gradcli implicit` differentiates an equation"))
-    raise typed.refusal or refused or AssertionError
+    raise typed.refusal or refused
 
 
-def _latex(source: Source, refused: GradcliError | None, alone: bool) -> Program:
+def _latex(source: Source, refused: GradcliError, alone: bool) -> Program:
     """Return the program of a text in LaTeX. Raises `refused` where that is no LaTeX either."""
     try:
         made = latex_program(source)
     except GradcliError as problem:
         if problem.message.startswith("it is not clear what stands below"):
             _refuse_two_readings(source)
-        if alone or refused is None:
+        if alone:
             raise
         raise refused from None
     assert isinstance(made.source, RewrittenSource)
@@ -157,6 +159,8 @@ def _statements(line: str, begin: int) -> list[Span]:
     """Return the spans of the statements in a line that begins at an offset, each with the `;`
     before it: a line with texts is taken for one.
     """
+    if ";" not in line:
+        return [(begin, begin + len(line))]
     found, depth, first = [], 0, 0
     for at, character in enumerate(line):
         if character in "\"'#":

@@ -24,7 +24,7 @@ class RewrittenSource(Source):
     or "" where that goes without saying.
     """
 
-    __slots__ = ("_begins", "pieces", "read_as", "typed")
+    __slots__ = ("_begins", "_verbatim", "pieces", "read_as", "typed")
 
     def __init__(self, typed: Source, pieces: Sequence[Piece], read_as: str = "") -> None:
         super().__init__("".join([text for text, _ in pieces]), typed.name)
@@ -36,6 +36,8 @@ class RewrittenSource(Source):
         for text, _ in pieces:
             self._begins.append(at)
             at += len(text)
+        self._verbatim = [end - begin == len(text) and typed.text.startswith(text, begin)
+                          for text, (begin, end) in pieces]
 
     @property
     def as_typed(self) -> Source:
@@ -50,17 +52,13 @@ class RewrittenSource(Source):
         typed = self.typed.text
         inside = [place for _, place in self.pieces[first:last + 1]]
         begin, end = min([a for a, _ in inside]), max([b for _, b in inside])
-        if self._is_verbatim(first) and begin == inside[0][0]:
+        if self._verbatim[first] and begin == inside[0][0]:
             begin = inside[0][0] + span[0] - self._begins[first]
         elif typed[begin - 1:begin] == "\\":    # a function is read from its letters on
             begin -= 1
-        if self._is_verbatim(last) and end == inside[-1][1]:
+        if self._verbatim[last] and end == inside[-1][1]:
             end = inside[-1][0] + span[1] - self._begins[last]
         return begin, max(begin, end)
-
-    def _is_verbatim(self, number: int) -> bool:
-        text, (begin, end) = self.pieces[number]
-        return end - begin == len(text) and self.typed.text.startswith(text, begin)
 
     def position(self, offset: int) -> tuple[int, int]:
         """Return (line, column) in what was typed for an offset of the program."""
