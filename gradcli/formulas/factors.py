@@ -10,7 +10,7 @@ from itertools import pairwise
 from gradcli.formulas import monomials
 from gradcli.formulas.monomials import TooLong
 from gradcli.formulas.rewrites import positive
-from gradcli.formulas.terms import CALL, MINUS, NAME, NUMBER, ONE, PRODUCT, SUM, ZERO, whole
+from gradcli.formulas.terms import CALL, HALF, MINUS, NAME, NUMBER, ONE, PRODUCT, SUM, ZERO, whole
 from gradcli.formulas.text.arithmetic import LAST
 from gradcli.ops import TABLE
 
@@ -32,13 +32,14 @@ class Canonical:
 
     squares: for functions whose squares are replaced, (name of the partner, its coefficient,
     constant): sin: (cos, -1, 1) since sin^2 = 1 - cos^2; for those that are quotients of others,
-    these: tan: (sin, cos). kept: the numbers of sums that are not opened. familiar: what a reader
+    these: tan: (sin, cos); the numbers of sin(2*u) and cos(2*u) that are written with functions of
+    u. kept: the numbers of sums that are not opened. familiar: what a reader
     has seen, which stands first. sums: by number those that are made here. rooted: those of them
     below roots, which keep their signs. unexpanded: a sum by its summands, as they were before they
     were multiplied out.
     """
 
-    def __init__(self, a: Algebra, squares: Mapping[str, tuple[Any, ...]],
+    def __init__(self, a: Algebra, squares: Mapping[str | int, tuple[Any, ...]],
                  kept: Collection[int] = (), familiar: Collection[Term] = ()) -> None:
         self.algebra = a
         self.squares = squares
@@ -73,6 +74,8 @@ class Canonical:
                 self._power(b, e) for b, e in term.items])
         if term.is_call("exp") and term.args[0].kind != NUMBER:
             return self._exponential(term.args[0])
+        if term.number in self.squares:
+            return self._of_half(term)
         quotient = self.squares.get(term.operation.name, ()) if term.kind == CALL else ()
         if len(quotient) == 2:
             return ONE, {
@@ -214,6 +217,15 @@ class Canonical:
         unit = a.times(argument, a.number(1 / found))
         term = a.table.call(TABLE["exp"], [unit], None, ())
         return ONE, {term.number: found}
+
+    def _of_half(self, term: Term) -> Factors:
+        """Return sin(2*u) as 2*sin(u)*cos(u), cos(2*u) as 1 - 2*sin(u)^2."""
+        a = self.algebra
+        half = a.times(term.args[0], a.number(HALF))
+        sine, cosine = [a.call(TABLE[name], [half], None, None) for name in ("sin", "cos")]
+        if term.is_call("sin"):
+            return self._times((Fraction(2), {}), self.of(sine), self.of(cosine))
+        return self.of(a.add(a.number(ONE), a.times(a.number(Fraction(-2)), sine, sine)))
 
     # --- sums ---------------------------------------------------------------------------------
 

@@ -52,7 +52,7 @@ TOGETHER, SMALL = 1_000, 12
 TIMES = 3
 """A form found is simplified again, at most so often."""
 
-SQUARES: tuple[dict[str, tuple[Any, ...]], ...] = (
+SQUARES: tuple[dict[str | int, tuple[Any, ...]], ...] = (
     {},
     {"sin": ("cos", -1, 1), "tan": ("sec", 1, -1), "cot": ("csc", 1, -1),
      "sinh": ("cosh", 1, -1), "tanh": ("sech", -1, 1)},
@@ -60,9 +60,9 @@ SQUARES: tuple[dict[str, tuple[Any, ...]], ...] = (
      "cosh": ("sinh", 1, 1), "sech": ("tanh", -1, 1)})
 """Function to (partner, factor, constant) of its square, for each way to write a term."""
 
-QUOTIENTS = {"tan": ("sin", "cos"), "sec": ("", "cos"), "csc": ("", "sin"), "cot": ("cos", "sin"),
-             "tanh": ("sinh", "cosh"), "sech": ("", "cosh"), "csch": ("", "sinh"),
-             "coth": ("cosh", "sinh")}
+QUOTIENTS: dict[str | int, tuple[Any, ...]] = {
+    "tan": ("sin", "cos"), "sec": ("", "cos"), "csc": ("", "sin"), "cot": ("cos", "sin"),
+    "tanh": ("sinh", "cosh"), "sech": ("", "cosh"), "csch": ("", "sinh"), "coth": ("cosh", "sinh")}
 """Function to what it is the quotient of."""
 
 
@@ -196,20 +196,27 @@ def _shortest(a: Algebra, term: Term, reader: Reader) -> Term:
                     values, _values(a, form, names)):
                 best, least, conditions = form, reader.cost(form), dict(a.conditions)
             seen.add(form.number)
-    a.conditions = conditions
+    below = {base for t in a.table.of([best]) if t.kind == PRODUCT for base, e in t.items
+             if e.kind == NUMBER and e.value < 0}
+    a.conditions = {(t, text): None for t, text in conditions     # what stands below needs no words
+                    if (t, text) in before or text != "!= 0" or t not in below}
     return best
 
 
 def _ways_to_read(a: Algebra, parts: Sequence[Term]
-                  ) -> list[tuple[Mapping[str, tuple[Any, ...]], Collection[int]]]:
+                  ) -> list[tuple[Mapping[str | int, tuple[Any, ...]], Collection[int]]]:
     """Return what becomes of functions, and which sums stay, for each canonical form."""
     own = {t.operation.name for t in parts if t.kind == CALL}
     squares = SQUARES[:1]
     if len(parts) <= MIDDLE and a.table.names(parts) and own.intersection(
             [*SQUARES[1], *SQUARES[2]]):
         squares = SQUARES
-        if own.intersection(QUOTIENTS):
-            squares += tuple([{**way, **QUOTIENTS} for way in SQUARES[1:]])
+        angles = {t.args[0] for t in parts if t.is_call("sin", "cos", "tan", "sec", "csc", "cot")}
+        doubled: dict[str | int, tuple[Any, ...]] = {
+            t.number: () for t in parts if t.is_call("sin", "cos") and a.times(
+                t.args[0], a.number(HALF)) in angles}
+        if doubled or own.intersection(QUOTIENTS):
+            squares += tuple([{**way, **QUOTIENTS, **doubled} for way in SQUARES[1:]])
     powers = _powers(a, parts)
     return [(way, kept) for way in squares for kept in ((), powers)[:1 + bool(powers)]]
 
