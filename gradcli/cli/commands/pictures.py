@@ -80,8 +80,8 @@ def _plotted(program: Program, options: PlotOptions) -> Answer:
     view = None if options.range is None else limits_of(options.range, "--range")
     # Names and values, no sources yet; a comma in an index is no sum.
     of = [",".join([name.replace(",", "][") for name in names]) for names in options.targets()]
-    question = Question(program, at=values_at(options.at, program=program), of=of,
-                        **budgets(options))
+    question = Question(program, at=values_at(
+        options.at, program=program, strict=options.strict_syntax), of=of, **budgets(options))
     if len(axes) == 2:
         from gradcli.questions.pictures.field import field
 

@@ -239,7 +239,8 @@ def question_arguments(program: Program, options: QuestionOptions) -> dict[str, 
     """Return the arguments of `Question` but the program."""
     weights = options.output_gradient
     return {
-        **budgets(options), "at": values_at(options.at, program=program),
+        **budgets(options), "at": values_at(
+            options.at, program=program, strict=options.strict_syntax),
         "of": [",".join(names) for names in options.targets()], "wrt": _distinct(options.wrt),
         "mode": options.mode, "unconnected": options.unconnected,
         "watch": _distinct(options.watch),
@@ -258,12 +259,13 @@ def budgets(options: ProgramOptions) -> dict[str, Any]:
     return found
 
 
-def values_at(texts: list[str], where: str = "--at", program: Program | None = None
-              ) -> dict[str, Any]:
+def values_at(texts: list[str], where: str = "--at", program: Program | None = None,
+              strict: bool = False) -> dict[str, Any]:
     """Read `--at x=3,y=[1,2]`, repeated: name to value. A value alone is that of the program's only
-    variable. Raises E0204 for a name that has two, and for a value that may be of several.
+    variable. strict: no value is read as on paper. Raises E0204 for a name that has two, and for a
+    value that may be of several.
     """
-    return {name: _number(name, value, where)
+    return {name: _number(name, value, where, strict)
             for name, value in texts_at(texts, where, program).items()}
 
 
@@ -320,10 +322,10 @@ def _weights(text: str) -> Any:
     return value
 
 
-def _number(name: str, text: str, where: str) -> Any:
+def _number(name: str, text: str, where: str, strict: bool = False) -> Any:
     """Return the value of a constant expression as the engine holds it; E0306 has its place here.
     """
-    value = constant_of(text, where)
+    value = constant(text, where) if strict else constant_of(text, where)
     try:
         return plain_value(name, value)
     except GradcliError as problem:
