@@ -270,7 +270,7 @@ def _known(a: Algebra, t: Term) -> Term:
             return x.args[0]
         if x.kind == NUMBER and isinstance(x.value, Fraction) and x.value > 0:
             return _log_of(a, x.value)
-    if t.is_call("atan", "asin", "acos"):
+    if t.is_call("atan", "asin", "acos") and not a.table.names([t]):
         return _arc(a, t)
     if t.is_call("abs", "sign") and not a.table.names([t]):
         sign, proved = sign_of(a, t.args[0])

@@ -14,6 +14,7 @@ from gradcli.formulas.analysis import polynomials
 from gradcli.formulas.analysis.constants import exactly, from_surd, sign_of, value_of
 from gradcli.formulas.analysis.polynomials import HIGHEST
 from gradcli.formulas.analysis.ranges import ranges_over
+from gradcli.formulas.rewrites import rebuilt
 from gradcli.formulas.terms import HALF, MINUS, NAME, NUMBER, ONE, PRODUCT, SUM, ZERO, whole
 from gradcli.ops import TABLE
 
@@ -50,6 +51,7 @@ def solved(a: Algebra, term: Term, name: str, depth: int = 0) -> list[Solution]:
         raise Unsolved
     if not a.table.names([term]):
         raise Unsolved
+    term = exponentials(a, term)
     kernel = Kernel(a, term, name)
     above, _ = kernel.quotient(term)
     if not above:
@@ -60,6 +62,44 @@ def solved(a: Algebra, term: Term, name: str, depth: int = 0) -> list[Solution]:
             zero.exact is not None) else _rooted(a, above, zero)
         found += kernel.inverted(value, depth)
     return found
+
+
+def exponentials(a: Algebra, term: Term) -> Term:
+    """Return a term with hyperbolic functions and the like written as exponentials."""
+    if not any(t.is_call(*HYPERBOLIC) for t in a.table.of([term])):
+        return term
+    found: dict[int, Term] = {}
+
+    def call(old: Term, args: Sequence[Term]) -> Term:
+        made = HYPERBOLIC.get(old.operation.name)
+        if made is None:
+            return a.call(old.operation, args, old.attributes, old.shape)
+        exp = a.call(TABLE["exp"], args, None, None)
+        inverse = a.call(TABLE["exp"], [a.negative(args[0])], None, None)
+        return made(a, exp, inverse)
+
+    for t in a.table.of([term]):
+        found[t.number] = call(t, [found[x.number] for x in t.args]) if t.is_call(
+            *HYPERBOLIC) else rebuilt(a, t, found, call)
+    return found[term.number]
+
+
+def _over(a: Algebra, x: Term, y: Term) -> Term:
+    return a.times(x, a.power(y, a.number(MINUS)))
+
+
+def _sum(a: Algebra, x: Term, y: Term, sign: int) -> Term:
+    return a.sum_of([(x, HALF), (y, sign * HALF)])
+
+
+HYPERBOLIC: dict[str, Callable[[Algebra, Term, Term], Term]] = {
+    "sinh": lambda a, u, v: _sum(a, u, v, -1), "cosh": lambda a, u, v: _sum(a, u, v, 1),
+    "tanh": lambda a, u, v: _over(a, _sum(a, u, v, -1), _sum(a, u, v, 1)),
+    "coth": lambda a, u, v: _over(a, _sum(a, u, v, 1), _sum(a, u, v, -1)),
+    "sech": lambda a, u, v: a.power(_sum(a, u, v, 1), a.number(MINUS)),
+    "csch": lambda a, u, v: a.power(_sum(a, u, v, -1), a.number(MINUS)),
+    "sigmoid": lambda a, u, v: a.power(a.add(a.number(ONE), v), a.number(MINUS))}
+"""Functions of x made of exp(x) and exp(-x)."""
 
 
 def _down(x: Fraction) -> float:

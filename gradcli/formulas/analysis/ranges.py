@@ -119,16 +119,22 @@ def _number(value: Any) -> Range:
 
 
 def _plus(a: Range, b: Range) -> Range:
-    return _exact_sum(a, b) if _is_zero(a) or _is_zero(b) else _out(
-        a.low + b.low, a.high + b.high, _and(a.sure, b.sure), _or(a.never, b.never))
+    if _is_zero(a) or _is_zero(b):
+        return b if _is_zero(a) else a
+    low, high = a.low + b.low, a.high + b.high
+    r = _out(low, high, _and(a.sure, b.sure), _or(a.never, b.never))
+    exact = _are_whole(a) & _are_whole(b)
+    return Range(np.where(exact, low, r.low), np.where(exact, high, r.high), r.sure, r.never)
 
 
 def _is_zero(a: Range) -> bool:
     return np.ndim(a.low) == 0 and a.low == 0 == a.high
 
 
-def _exact_sum(a: Range, b: Range) -> Range:
-    return b if _is_zero(a) else a
+def _are_whole(a: Range) -> Any:
+    """Return where both bounds are whole numbers, of which sums are exact."""
+    return (np.rint(a.low) == a.low) & (np.rint(a.high) == a.high) & (
+        abs(a.low) < 2**52) & (abs(a.high) < 2**52)
 
 
 def _and(a: Any, b: Any) -> Any:

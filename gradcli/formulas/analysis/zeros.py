@@ -12,14 +12,14 @@ from __future__ import annotations
 
 from fractions import Fraction
 from itertools import pairwise
-from math import inf, lcm, pi
+from math import inf, lcm, nan, pi
 
 from gradcli.base.lazy import np
 from gradcli.formulas.analysis.constants import exactly, value_of
 from gradcli.formulas.analysis.exact import Unsolved, linear, solved
 from gradcli.formulas.analysis.ranges import ranges, ranges_over
 from gradcli.formulas.rewrites import positive, rebuilt
-from gradcli.formulas.terms import MINUS, NAME, NUMBER, PRODUCT, ZERO
+from gradcli.formulas.terms import MINUS, NAME, NUMBER, ONE, PRODUCT, SUM, ZERO, as_float
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -71,12 +71,14 @@ class Zeros:
 
 
 def zeros(a: Algebra, term: Term, name: str, low: float, high: float,
-          slope: Callable[[Term], Term | None], specials: Sequence[float] = ()) -> Zeros:
+          slope: Callable[[Term], Term | None], specials: Sequence[float] = (), depth: int = 0
+          ) -> Zeros:
     """Return the zeros of a term from low to high. slope: makes derivatives. specials: points
-    where the term may have no value, which are no zeros by themselves.
+    where the term may have no value, which are no zeros by themselves. depth: so many derivatives
+    of what is asked for this is.
     """
     total = Zeros()
-    for factor in factors(term):
+    for factor in [f for part in factors(term) for f in factors(numerator(a, part))]:
         if not a.table.names([factor]):
             if factor.is_number(0):
                 return Zeros(everywhere=True)
@@ -87,10 +89,83 @@ def zeros(a: Algebra, term: Term, name: str, low: float, high: float,
             part = Zeros(_within(a, found, low, high))
         except Unsolved:
             part = _in_boxes(a, factor, name, low, high, slope, specials)
+            if not part.complete and abs(low) < inf and abs(high) < inf:
+                part = between(a, factor, name, low, high, slope, specials, depth) or part
         if part.everywhere:
             return part
         total = _joined(total, part)
     return total
+
+
+def between(a: Algebra, term: Term, name: str, low: float, high: float,
+            slope: Callable[[Term], Term | None], specials: Sequence[float], depth: int
+            ) -> Zeros | None:
+    """Return the zeros of a term that is continuous from low to high by those of its derivative:
+    between two neighbouring ones there is at most one. None where it is not seen so.
+
+    That tells what boxes cannot near a zero of higher order, where the derivative has an exact one.
+    """
+    first = slope(term) if depth < DEEPEST else None
+    if first is None or len(a.table.of([first])) > LARGEST:
+        return None
+    whole = np.linspace(low, high, 65)
+    if not ranges(a.table, [term], name, whole[:-1], whole[1:])[0].sure.all():
+        return None
+    turns = zeros(a, first, name, low, high, slope, specials, depth + 1)
+    if not turns.complete or turns.flat or turns.everywhere:
+        return None
+    points = [z for z in turns.found if low < z.x < high]
+    known = [z.x for z in points]
+    points += [Zero(x, x, x, a.constant(x)) for x in (low, *specials, high) if low <= x <= high
+               and not any(abs(y - x) <= SAME * (1 + abs(x)) for y in known)]
+    points.sort(key=lambda z: z.x)
+    found, brackets, signs = [], [], []
+    for z in points:
+        sign = _sign_at(a, term, name, z)
+        if sign is None:
+            return None
+        signs.append(sign)
+        if sign == 0:
+            found.append(z)
+    for (one, other), (left, right) in zip(pairwise(points), pairwise(signs), strict=True):
+        if left * right < 0:
+            brackets.append((one.high, other.low))
+    roots = _narrowed(a, term, name, brackets)
+    return Zeros([*found, *[_recognised(a, term, name, z) for z in roots]])
+
+
+def _sign_at(a: Algebra, term: Term, name: str, z: Zero) -> int | None:
+    """Return the sign of a term at a point, 0 where it is proved to be 0, None where it is not
+    seen.
+    """
+    (r,) = ranges(a.table, [term], name, z.low, z.high)
+    sign = int(r.sign())
+    if sign:
+        return sign
+    exact = z.exact is not None and substituted(a, term, name, z.exact).is_number(0)
+    return 0 if exact else None
+
+
+DEEPEST, LARGEST = 3, 150
+"""So many derivatives are looked at, of so many terms."""
+
+
+def numerator(a: Algebra, term: Term) -> Term:
+    """Return a sum multiplied by what stands below lines in it."""
+    if term.kind != SUM:
+        return term
+    below: dict[Term, Fraction] = {}
+    for t, _ in term.items:
+        for base, exponent in t.items if t.kind == PRODUCT else ():
+            if exponent.kind == NUMBER and isinstance(exponent.value, Fraction) and (
+                    exponent.value < 0 and a.table.names([base])):
+                below[base] = max(below.get(base, ZERO), -exponent.value)
+    if not below:
+        return term
+    powers = [(base, a.number(n)) for base, n in below.items()]
+    one = a.number(ONE)
+    return a.sum_of([(a.product_of([(t, one), *powers]), c) for t, c in (
+        *term.items, (one, term.value))])
 
 
 def factors(term: Term) -> list[Term]:
@@ -251,7 +326,9 @@ def isolated(a: Algebra, term: Term, name: str, low: float, high: float,
             break
     else:
         left += list(zip(lows.tolist(), highs.tolist(), strict=True))
-    roots = _narrowed(a, term, name, sorted(brackets)[:MOST])
+    brackets.sort()
+    left += brackets[MOST:]
+    roots = _narrowed(a, term, name, brackets[:MOST])
     roots = [_recognised(a, term, name, z) for z in roots]
     made = _with_clusters(a, term, name, roots, _merged(left), slope, specials)
     made.flat = _merged(flat)
@@ -358,13 +435,26 @@ def _narrowed(a: Algebra, term: Term, name: str, brackets: Sequence[tuple[float,
 
 
 def substituted(a: Algebra, term: Term, name: str, value: Term) -> Term:
-    """Return a term with a term in place of a name, in simple form."""
+    """Return a term with a term in place of a name, in simple form; NaN where a part that counts is
+    not finite.
+    """
     found: dict[int, Term] = {}
-    own = a.table.name(name)
+    own, nothing = a.table.name(name), a.number(nan)
     for t in a.table.of([term]):
-        found[t.number] = value if t is own else rebuilt(a, t, found, lambda old, args: a.call(
-            old.operation, args, old.attributes, old.shape))
-    return exactly(a, found[term.number])
+        if t is own:
+            found[t.number] = value
+            continue
+        parts = t.parts()
+        if t.is_call("where") and found[t.args[0].number].kind == NUMBER:
+            new = found[t.args[1 if found[t.args[0].number].value else 2].number]
+        elif any(found[p.number] is nothing for p in parts):
+            new = nothing
+        else:
+            new = exactly(a, rebuilt(a, t, found, lambda old, args: a.call(
+                old.operation, args, old.attributes, old.shape)))
+        finite = new.kind != NUMBER or abs(as_float(new.value)) < inf
+        found[t.number] = new if finite else nothing
+    return found[term.number]
 
 
 def candidates(a: Algebra, low: float, high: float) -> list[Term]:
@@ -417,8 +507,9 @@ def _touching(a: Algebra, term: Term, name: str, low: float, high: float,
     """Return the zero of higher order in a box, or None where none is seen. It is proved where its
     exact form makes the first derivatives 0, and the next one is not 0 in the box.
     """
-    wide = low - (high - low) - 1e-9, high + (high - low) + 1e-9
-    for c in candidates(a, *wide):
+    room = high - low + 1e-5 * (1 + abs(low))
+    wide = low - room, high + room
+    for c in candidates(a, low, high):
         derivative: Term | None = term
         for _ in range(HIGHEST):
             if derivative is None or not substituted(a, derivative, name, c).is_number(0):
@@ -427,9 +518,12 @@ def _touching(a: Algebra, term: Term, name: str, low: float, high: float,
             if derivative is not None and int(ranges(
                     a.table, [derivative], name, *wide)[0].sign()):
                 return Zero(*_bounded(a, c, low, high), c)
-    x = np.linspace(low, high, 9)
+    x = np.concatenate([np.linspace(low, high, 9), np.linspace(*wide, 9)])
     (r,) = ranges(a.table, [term], name, x, x)
-    if r.has_zero().any():
-        k = int(np.argmin(np.where(r.has_zero(), abs(r.low + r.high), inf)))
+    size = np.where(np.isfinite(r.high - r.low), np.maximum(abs(r.low), abs(r.high)), inf)
+    k = int(np.argmin(size[:9]))
+    # Nothing but rounding beside what is around it.
+    if r.has_zero()[k] and high - low < 1e-6 * (1 + abs(low)) and (
+            size[k] < 1e-6 * size[[9, 17]].min() < inf):
         return Zero(float(x[k]), low, high, None, proved=False)
     return None

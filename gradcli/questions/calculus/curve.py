@@ -85,8 +85,11 @@ class Curve:
     def slope(self, term: Term) -> Term | None:
         """Return the derivative of a term, None where it has none."""
         if term.number not in self._of:
-            with quiet():
-                (found,) = self.derivation.replay.gradient(term, [self.name])
+            try:
+                with quiet():
+                    (found,) = self.derivation.replay.gradient(term, [self.name])
+            except GradcliError:    # too long, or without a formula
+                found = None
             if found is not None:
                 (found,) = factored(self.algebra, [found])
             self._of[term.number] = found
