@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from math import e, factorial, inf, isfinite, pi
+from math import e, factorial, inf, isfinite, nan, pi
 
 from gradcli.formulas.analysis.polynomials import rooted
 from gradcli.formulas.terms import (
@@ -60,6 +60,8 @@ def _value(t: Term, found: dict[int, float], names: Mapping[str, float]) -> floa
         product = as_float(t.value)
         for base, exponent in t.items:
             b, n = found[base.number], found[exponent.number]
+            if b < 0 and n != round(n):
+                return nan
             product = product / b**-n if n < 0 else product * (b**0.5 if n == 0.5 else b**n)
         return product
     return float(t.operation.on_scalars([found[x.number] for x in t.args]))

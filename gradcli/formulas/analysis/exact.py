@@ -20,7 +20,7 @@ from gradcli.ops import TABLE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from gradcli.formulas.algebra import Algebra
     from gradcli.formulas.analysis.polynomials import Polynomial
@@ -51,7 +51,7 @@ def solved(a: Algebra, term: Term, name: str, depth: int = 0) -> list[Solution]:
         raise Unsolved
     if not a.table.names([term]):
         raise Unsolved
-    term = exponentials(a, term)
+    term = rewritten(a, term, EXPONENTIALS)
     kernel = Kernel(a, term, name)
     above, _ = kernel.quotient(term)
     if not above:
@@ -64,24 +64,60 @@ def solved(a: Algebra, term: Term, name: str, depth: int = 0) -> list[Solution]:
     return found
 
 
-def exponentials(a: Algebra, term: Term) -> Term:
-    """Return a term with hyperbolic functions and the like written as exponentials."""
-    if not any(t.is_call(*HYPERBOLIC) for t in a.table.of([term])):
+def reduced(a: Algebra, term: Term, name: str) -> Term:
+    """Return a rational function of x as the quotient of two polynomials with nothing in common;
+    another term as it is.
+    """
+    term = rewritten(a, term, PLAIN)
+    if term.kind not in (SUM, PRODUCT) or len(a.table.of([term])) > 300:
+        return term
+    try:
+        kernel = Kernel(a, term, name)
+        if kernel.base.kind != NAME or kernel.step != 1:
+            return term
+        above, below = kernel.quotient(term)
+    except Unsolved:
+        return term
+    shorter = len(above) + len(below) < MANY or not above
+    if not shorter or not any(e.kind == NUMBER and e.value < 0 for t in a.table.of([term])
+                              for _, e in (t.items if t.kind == PRODUCT else ())):
+        return term
+    x = a.table.name(name)
+    made = [a.sum_of([(a.power(x, a.number(Fraction(k))), c) for k, c in enumerate(p)])
+            for p in (above, below)]
+    return a.times(made[0], a.power(made[1], a.number(MINUS)))
+
+
+MANY = 8
+
+
+def rewritten(a: Algebra, term: Term, rules: Mapping[str, Callable[..., Term]]) -> Term:
+    """Return a term with some operations written with others. rules: by their names."""
+    if not any(t.is_call(*rules) for t in a.table.of([term])):
         return term
     found: dict[int, Term] = {}
 
     def call(old: Term, args: Sequence[Term]) -> Term:
-        made = HYPERBOLIC.get(old.operation.name)
-        if made is None:
-            return a.call(old.operation, args, old.attributes, old.shape)
-        exp = a.call(TABLE["exp"], args, None, None)
-        inverse = a.call(TABLE["exp"], [a.negative(args[0])], None, None)
-        return made(a, exp, inverse)
+        rule = rules.get(old.operation.name)
+        return a.call(old.operation, args, old.attributes, old.shape) if rule is None else (
+            rule(a, *args))
 
     for t in a.table.of([term]):
-        found[t.number] = call(t, [found[x.number] for x in t.args]) if t.is_call(
-            *HYPERBOLIC) else rebuilt(a, t, found, call)
+        found[t.number] = call(t, [found[x.number] for x in t.args]) if t.args else rebuilt(
+            a, t, found, call)
     return found[term.number]
+
+
+def _exponential(made: Callable[[Algebra, Term, Term], Term]) -> Callable[..., Term]:
+    """Return the rule of a function made of exp(x) and exp(-x)."""
+    def rule(a: Algebra, x: Term) -> Term:
+        return made(a, *[a.call(TABLE["exp"], [u], None, None) for u in (x, a.negative(x))])
+
+    return rule
+
+
+def _call(a: Algebra, name: str, x: Term) -> Term:
+    return a.call(TABLE[name], [x], None, None)
 
 
 def _over(a: Algebra, x: Term, y: Term) -> Term:
@@ -92,14 +128,27 @@ def _sum(a: Algebra, x: Term, y: Term, sign: int) -> Term:
     return a.sum_of([(x, HALF), (y, sign * HALF)])
 
 
-HYPERBOLIC: dict[str, Callable[[Algebra, Term, Term], Term]] = {
+EXPONENTIALS: dict[str, Callable[..., Term]] = {name: _exponential(made) for name, made in {
     "sinh": lambda a, u, v: _sum(a, u, v, -1), "cosh": lambda a, u, v: _sum(a, u, v, 1),
     "tanh": lambda a, u, v: _over(a, _sum(a, u, v, -1), _sum(a, u, v, 1)),
     "coth": lambda a, u, v: _over(a, _sum(a, u, v, 1), _sum(a, u, v, -1)),
     "sech": lambda a, u, v: a.power(_sum(a, u, v, 1), a.number(MINUS)),
     "csch": lambda a, u, v: a.power(_sum(a, u, v, -1), a.number(MINUS)),
-    "sigmoid": lambda a, u, v: a.power(a.add(a.number(ONE), v), a.number(MINUS))}
+    "sigmoid": lambda a, u, v: a.power(a.add(a.number(ONE), v), a.number(MINUS)),
+}.items()}
 """Functions of x made of exp(x) and exp(-x)."""
+
+CIRCULAR: dict[str, Callable[..., Term]] = {
+    "tan": lambda a, x: _over(a, _call(a, "sin", x), _call(a, "cos", x)),
+    "cot": lambda a, x: _over(a, _call(a, "cos", x), _call(a, "sin", x)),
+    "sec": lambda a, x: a.power(_call(a, "cos", x), a.number(MINUS)),
+    "csc": lambda a, x: a.power(_call(a, "sin", x), a.number(MINUS))}
+"""Functions of x made of sin(x) and cos(x)."""
+
+PLAIN: dict[str, Callable[..., Term]] = {
+    "one_minus_square": lambda a, x: a.sum_of([
+        (a.number(ONE), ONE), (a.power(x, a.number(Fraction(2))), MINUS)])}
+"""What derivative rules write in a form of their own."""
 
 
 def _down(x: Fraction) -> float:

@@ -27,10 +27,11 @@ if TYPE_CHECKING:
 
     Summand = tuple[Term, "Monomial"]
 
+MOST_COMPARED = 30_000
 LEVELS = 4
 """t and its logarithms: log(t), log(log(t)), ..."""
-TERMS = 8
-"""So many terms an expansion keeps."""
+TERMS = (3, 8)
+"""So many terms an expansion keeps; more where the first ones cancel."""
 DEEPEST = 6
 """So many exponentials stand within each other."""
 
@@ -68,14 +69,19 @@ def level(k: int, power: Number = ONE) -> Monomial:
 
 
 class Scale:
-    """Monomials with coefficients of an algebra: how they are compared and multiplied. sure:
-    whether each coefficient that was taken for 0 was proved to be 0.
+    """Monomials with coefficients of an algebra: how they are compared and multiplied. size: so
+    many terms an expansion keeps. sure: whether each coefficient that was taken for 0 was proved to
+    be 0. left: so many comparisons may be made.
     """
 
-    def __init__(self, a: Algebra) -> None:
+    __slots__ = ("_signs", "algebra", "left", "size", "sure")
+
+    def __init__(self, a: Algebra, size: int = TERMS[-1]) -> None:
         self.algebra = a
+        self.size = size
         self.sure = True
-        self.left = 20_000
+        self.left = MOST_COMPARED
+        self._signs: dict[Term, tuple[int, bool]] = {}
 
     # --- monomials --------------------------------------------------------------------------------
 
@@ -138,7 +144,10 @@ class Scale:
 
     def sign(self, c: Term) -> int:
         """Return the sign of a coefficient; what is 0 within rounding is remembered as unsure."""
-        sign, proved = sign_of(self.algebra, c)
+        if c not in self._signs:
+            self.left -= 20
+            self._signs[c] = sign_of(self.algebra, c)
+        sign, proved = self._signs[c]
         self.sure &= proved
         return sign
 
@@ -178,9 +187,9 @@ class Expansion:
         found = list(terms)
         if rest is not None:
             found = [(c, m) for c, m in found if scale.compared(m, rest) > 0]
-        if len(found) > TERMS:
-            rest = found[TERMS][1]
-        self.terms = found[:TERMS]
+        if len(found) > scale.size:
+            rest = found[scale.size][1]
+        self.terms = found[:scale.size]
         self.rest = rest
         if found and found[0][1].depth() > DEEPEST:
             raise NoExpansion
@@ -277,7 +286,7 @@ class Expansion:
             raise NoExpansion("undefined")
         factor: Number = ONE
         coefficients = []
-        for k in range(TERMS + 1):
+        for k in range(s.size + 1):
             coefficients.append(a.number(factor))
             factor = _times(factor, _times(_plus(p.value, Fraction(-k)), Fraction(1, k + 1)))
             if factor == 0:
@@ -299,7 +308,7 @@ class Expansion:
             else:
                 exponent.append((c, m))
         factor = a.call(TABLE["exp"], [constant], None, None)
-        series = composed(small, [a.number(Fraction(1, factorial(k))) for k in range(TERMS + 1)])
+        series = composed(small, [a.number(Fraction(1, factorial(k))) for k in range(s.size + 1)])
         return series.times(factor).shifted(Monomial(powers, exponent))
 
     def logarithm(self) -> Expansion:
@@ -311,7 +320,7 @@ class Expansion:
         if s.sign(c) < 0:
             raise NoExpansion("undefined")
         series = composed(small, [a.number(ZERO), *[
-            a.number(Fraction(-(-1)**k, k)) for k in range(1, TERMS + 1)]])
+            a.number(Fraction(-(-1)**k, k)) for k in range(1, s.size + 1)]])
         first = Expansion(s, s.logarithm(m))
         if c.is_number(1):
             return first + series

@@ -15,9 +15,10 @@ from gradcli.formulas.analysis.growth import (
     NoExpansion,
     Scale,
     analytic,
+    composed,
     level,
 )
-from gradcli.formulas.terms import HALF, MINUS, NAME, PRODUCT, SUM, ZERO
+from gradcli.formulas.terms import HALF, MINUS, NAME, ONE, PRODUCT, SUM, ZERO
 from gradcli.ops import TABLE
 from gradcli.ops.kinds import EDGE
 
@@ -51,15 +52,40 @@ def limit(a: Algebra, term: Term, name: str, at: Term | float, side: int) -> Lim
     """Return the limit of a term where a name tends to a number from the right or left, or to
     infinity (`at` is inf or -inf).
     """
+    found = Limit(nan, sort="unknown")
+    for size in TERMS:
+        scale = Scale(a, size)
+        try:
+            with quiet():
+                return _read(scale, expansion(scale, term, name, at, side))
+        except NoExpansion as problem:
+            found = Limit(nan, sort=problem.sort)
+        except (RecursionError, ArithmeticError, ValueError):
+            pass
+        if found.sort == "undefined":
+            break
+    return found
+
+
+def scaling(a: Algebra, term: Term, name: str, end: float) -> Term | None:
+    """Return the exponential that a term grows with at an end of the line, None for none: divided
+    by it, a sum of exponentials has no overflow there.
+    """
     scale = Scale(a)
     try:
         with quiet():
-            x = expansion(scale, term, name, at, side)
-            return _read(scale, x)
-    except NoExpansion as problem:
-        return Limit(nan, sort=problem.sort)
-    except (RecursionError, ArithmeticError, ValueError):
-        return Limit(nan, sort="unknown")
+            _, m = expansion(scale, term, name, end, RIGHT).lead()
+    except (NoExpansion, ArithmeticError, ValueError):
+        return None
+    parts = []
+    for c, n in m.exponent:
+        if n.exponent or any(p != 0 for p in n.powers[1:]):
+            return None
+        size = a.table.name(name)
+        if end < 0:
+            size = a.negative(size)
+        parts.append(a.times(c, a.power(size, a.number(n.powers[0]))))
+    return a.call(TABLE["exp"], [a.add(*parts)], None, None) if parts else None
 
 
 def expansion(scale: Scale, term: Term, name: str, at: Term | float, side: int) -> Expansion:
@@ -188,7 +214,7 @@ def taylor(a: Algebra, call: Term, at: Term) -> list[Term]:
         if op.kink is not None and bool(op.kink(point)):
             raise NoExpansion
         made = op(polynomial(point, 1.0))
-        found = guarded(made, TERMS) if isinstance(made, Series) else [float(made)]
+        found = guarded(made, TERMS[-1]) if isinstance(made, Series) else [float(made)]
     except (NoSeries, AtKink, TypeError, AttributeError, *EDGE):
         raise NoExpansion from None
     if any(v - v != 0 for v in found):
@@ -241,7 +267,7 @@ def is_large(x: Expansion) -> bool:
 
 def _circle(shift: Fraction) -> Rule:
     """Return the rule of sin(x + shift*pi)."""
-    def coefficients(a: Algebra, at: Term) -> list[Term]:
+    def coefficients(a: Algebra, at: Term, size: int) -> list[Term]:
         angle = turns(at)
         cycle: list[Term | None] = [None if angle is None else sine(a, angle + shift + k * HALF)
                                     for k in range(4)]
@@ -252,12 +278,12 @@ def _circle(shift: Fraction) -> Rule:
             cycle = [a.times(a.number(Fraction(sign)), t)
                      for sign, t in zip(signs, (one, other, one, other), strict=True)]
         return [a.times(a.number(Fraction(1, factorial(k))), c)
-                for k in range(TERMS + 1) for c in [cycle[k % 4]] if c is not None]
+                for k in range(size + 1) for c in [cycle[k % 4]] if c is not None]
 
     def rule(x: Expansion) -> Expansion:
         if is_large(x) or (x.rest is not None and not x.terms):
             return _bounded(x)
-        return analytic(x, lambda c: coefficients(x.scale.algebra, c))
+        return analytic(x, lambda c: coefficients(x.scale.algebra, c, x.scale.size))
 
     return rule
 
@@ -282,7 +308,7 @@ def _atan(x: Expansion) -> Expansion:
         below = s.number(1) + (s.constant(constant) + small).times(constant)
         return s.constant(first) + _atan(small * _inverse(below))
     total, power, square = small, small, small * small
-    for k in range(1, TERMS // 2 + 1):
+    for k in range(1, s.size // 2 + 1):
         power = power * square
         total = total + power.times(a.number(Fraction((-1)**k, 2 * k + 1)))
     bound = (power * square)
@@ -371,12 +397,18 @@ def _sigmoid(x: Expansion) -> Expansion:
     return _inverse(_one(x) + _exp(-x))
 
 
-def _erf(x: Expansion) -> Expansion:
+def _erfc(x: Expansion) -> Expansion:
+    """Return exp(-x^2)/(x*sqrt(pi))*(1 - 1/(2*x^2) + ...) for x to infinity; DLMF 7.12.1."""
     s, a = x.scale, x.scale.algebra
-    if not is_large(x):
-        raise NoExpansion
-    rest = _exp(-(x * x)).terms[0][1]
-    return Expansion(s, [(a.number(Fraction(sign_near(x))), UNIT)], rest)
+    if sign_near(x) < 0:
+        return s.number(2) - _erfc(-x)
+    factor, coefficients = ONE, []
+    for k in range(s.size + 1):
+        coefficients.append(a.number(factor))
+        factor *= -Fraction(2 * k + 1, 2)
+    series = composed(_inverse(x * x), coefficients)
+    root = a.power(a.table.constant("pi"), a.number(-HALF))
+    return (_exp(-(x * x)) * _inverse(x) * series).times(root)
 
 
 def _lgamma(x: Expansion) -> Expansion:
@@ -423,7 +455,8 @@ RULES: dict[str, Rule] = {
     "floor": _floor, "ceil": lambda x: -_floor(-x), "cbrt": _cbrt,
     "hypot": lambda x, y: _root(x * x + y * y),
     "sigmoid": _sigmoid, "softplus": lambda x: (_one(x) + _exp(x)).logarithm(),
-    "erf": _or_analytic(_erf, "erf"), "erfc": _or_analytic(lambda x: _one(x) - _erf(x), "erfc"),
+    "erf": _or_analytic(lambda x: _one(x) - _erfc(x), "erf"),
+    "erfc": _or_analytic(_erfc, "erfc"),
     "lgamma": _or_analytic(_lgamma, "lgamma"),
     "gamma": _or_analytic(lambda x: _exp(_lgamma(x)), "gamma")}
 """By the name of the operation, what its series at a number does not tell; others have only that.

@@ -16,10 +16,31 @@ from math import inf, lcm, nan, pi
 
 from gradcli.base.lazy import np
 from gradcli.formulas.analysis.constants import exactly, value_of
-from gradcli.formulas.analysis.exact import Unsolved, linear, solved
+from gradcli.formulas.analysis.exact import (
+    CIRCULAR,
+    EXPONENTIALS,
+    Unsolved,
+    linear,
+    rewritten,
+    solved,
+)
+from gradcli.formulas.analysis.limits import scaling
 from gradcli.formulas.analysis.ranges import ranges, ranges_over
 from gradcli.formulas.rewrites import positive, rebuilt
-from gradcli.formulas.terms import MINUS, NAME, NUMBER, ONE, PRODUCT, SUM, ZERO, as_float
+from gradcli.formulas.terms import (
+    HALF,
+    MINUS,
+    NAME,
+    NUMBER,
+    ONE,
+    PRODUCT,
+    SUM,
+    ZERO,
+    as_float,
+    times,
+    whole,
+)
+from gradcli.ops import TABLE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,14 +50,16 @@ if TYPE_CHECKING:
     from gradcli.formulas.algebra import Algebra
     from gradcli.formulas.terms import Term
 
-FARTHEST = 1e300
+FAR = 20.03
+"""Beyond, boxes grow with their distance, and a term is divided by what it grows with."""
+FARTHEST = 1e50
 """Boxes go so far; what is beyond is one box."""
-ROUNDS = 46
-MOST_BOXES, FEW_BOXES, LATE = 4000, 400, 10
+ROUNDS = 24
+MOST_BOXES, FEW_BOXES, LATE = 8000, 800, 5
 """So many boxes are looked at together, and from some round on."""
 SAME = 1e-9
 """Boxes that are no wider, for the size of their numbers, are not halved any more."""
-MOST = 60
+MOST = 200
 HIGHEST = 5
 """So many times a zero may be one that is proved by derivatives."""
 
@@ -78,23 +101,70 @@ def zeros(a: Algebra, term: Term, name: str, low: float, high: float,
     of what is asked for this is.
     """
     total = Zeros()
-    for factor in [f for part in factors(term) for f in factors(numerator(a, part))]:
+    for factor in [f for part in factors(a, term) for f in factors(a, numerator(a, part))]:
         if not a.table.names([factor]):
             if factor.is_number(0):
                 return Zeros(everywhere=True)
             continue
-        try:
-            found = [Zero(*_bounded(a, one.exact, one.low, one.high), one.exact, True, one.period)
-                     for one in solved(a, factor, name)]
-            part = Zeros(_within(a, found, low, high))
-        except Unsolved:
-            part = _in_boxes(a, factor, name, low, high, slope, specials)
-            if not part.complete and abs(low) < inf and abs(high) < inf:
-                part = between(a, factor, name, low, high, slope, specials, depth) or part
+        part = _exactly(a, factor, name, low, high)
+        if part is None and any(t.is_call(*CIRCULAR) for t in a.table.of([factor])):
+            factor = numerator(a, rewritten(a, factor, CIRCULAR))
+            part = _exactly(a, factor, name, low, high)
+        if part is None and depth < DEEPEST:
+            part = _squared(a, factor, name, low, high, slope, specials, depth)
+        if part is None:
+            part = _in_boxes(a, factor, name, low, high, slope, specials, depth)
         if part.everywhere:
             return part
         total = _joined(total, part)
     return total
+
+
+def _exactly(a: Algebra, term: Term, name: str, low: float, high: float) -> Zeros | None:
+    try:
+        found = [Zero(*_bounded(a, one.exact, one.low, one.high), one.exact, True, one.period)
+                 for one in solved(a, term, name)]
+    except Unsolved:
+        return None
+    return Zeros(_within(a, found, low, high))
+
+
+def _squared(a: Algebra, term: Term, name: str, low: float, high: float,
+             slope: Callable[[Term], Term | None], specials: Sequence[float], depth: int
+             ) -> Zeros | None:
+    """Return the zeros of p + q*sqrt(r): those of p^2 - q^2*r where p and q have different signs.
+    None for another term, and where a sign is not seen.
+    """
+    term = expanded(a, term)
+    half = [b for t, _ in (term.items if term.kind == SUM else ()) for b, e in _powers(a, t)
+            if _is_half(e) and a.table.names([b])]
+    if not half or any(b is not half[0] for b in half):
+        return None
+    root = a.power(half[0], a.number(HALF))
+    inverse = a.power(root, a.number(MINUS))
+    rooted = [(t, c) for t, c in term.items if any(
+        b is half[0] and _is_half(e) for b, e in _powers(a, t))]
+    p = a.add(a.number(term.value), a.sum_of([i for i in term.items if i not in rooted]))
+    q = a.sum_of([(a.times(t, inverse), c) for t, c in rooted])
+    if root in a.table.of([p, q]):
+        return None
+    two = a.number(Fraction(2))
+    both = expanded(a, a.sum_of([(a.power(p, two), ONE), (
+        a.times(a.power(q, two), half[0]), -ONE)]))
+    found = zeros(a, both, name, low, high, slope, specials, depth + 1)
+    kept = []
+    for z in found.found:
+        signs = [_sign_at(a, t, name, z) for t in (p, q)]
+        if None in signs:
+            return None
+        if signs[0] != signs[1] or signs[0] == 0:
+            kept.append(z)
+    return Zeros(kept, found.complete, found.everywhere, found.left, found.flat)
+
+
+def _is_half(exponent: Term) -> bool:
+    return isinstance(exponent.value, Fraction) and exponent.kind == NUMBER and (
+        exponent.value.denominator == 2)
 
 
 def between(a: Algebra, term: Term, name: str, low: float, high: float,
@@ -150,8 +220,10 @@ DEEPEST, LARGEST = 3, 150
 """So many derivatives are looked at, of so many terms."""
 
 
-def numerator(a: Algebra, term: Term) -> Term:
-    """Return a sum multiplied by what stands below lines in it."""
+def numerator(a: Algebra, term: Term, depth: int = 0) -> Term:
+    """Return a sum multiplied by what stands below lines in it, and divided by what is positive in
+    all summands: it is 0 at the same points. depth: of lines within lines.
+    """
     if term.kind != SUM:
         return term
     below: dict[Term, Fraction] = {}
@@ -160,23 +232,88 @@ def numerator(a: Algebra, term: Term) -> Term:
             if exponent.kind == NUMBER and isinstance(exponent.value, Fraction) and (
                     exponent.value < 0 and a.table.names([base])):
                 below[base] = max(below.get(base, ZERO), -exponent.value)
-    if not below:
+    found = _multiplied(a, term, [(base, a.number(n)) for base, n in below.items()])
+    if depth < DEEPEST and any(_has_line(a, inner) for t, _ in (
+            found.items if found.kind == SUM else ()) for inner in [_inner_sum(t)]
+            if inner is not None):
+        return numerator(a, expanded(a, found), depth + 1)
+    if found.kind == SUM:
+        shared = [(b, a.negative(e)) for b, e in _powers(a, found.items[0][0]) if (
+            b.is_call("exp") or e.kind != NUMBER) and found.value == 0 and all(
+            any(c.is_call("exp") if b.is_call("exp") else c is b for c, _ in _powers(a, t))
+            for t, _ in found.items)]
+        found = _multiplied(a, found, shared)
+    return found
+
+
+def _has_line(a: Algebra, term: Term) -> bool:
+    """Return whether a name stands below a line in a sum."""
+    return any(e.kind == NUMBER and e.value < 0 and a.table.names([b]) for t, _ in term.items
+               if t.kind == PRODUCT for b, e in t.items)
+
+
+def _powers(a: Algebra, t: Term) -> Sequence[tuple[Term, Term]]:
+    return t.items if t.kind == PRODUCT else [(t, a.number(ONE))]
+
+
+def _multiplied(a: Algebra, term: Term, powers: Sequence[tuple[Term, Term]]) -> Term:
+    """Return a sum multiplied by powers, summand by summand."""
+    if not powers:
         return term
-    powers = [(base, a.number(n)) for base, n in below.items()]
     one = a.number(ONE)
     return a.sum_of([(a.product_of([(t, one), *powers]), c) for t, c in (
         *term.items, (one, term.value))])
 
 
-def factors(term: Term) -> list[Term]:
+def expanded(a: Algebra, term: Term) -> Term:
+    """Return a sum with products of sums in it multiplied out, if it does not become too long."""
+    if term.kind != SUM:
+        return term
+    summands = [(t, c) for t, c in (*term.items, (a.number(ONE), term.value)) if c]
+    for _ in range(LONGEST):
+        k = next((k for k, (t, _) in enumerate(summands) if _inner_sum(t) is not None), None)
+        if k is None:
+            return a.sum_of(summands)
+        t, c = summands.pop(k)
+        inner = _inner_sum(t)
+        assert inner is not None
+        rest = a.times(t, a.power(inner, a.number(MINUS)))
+        summands += [(a.times(rest, u), times(c, d)) for u, d in (
+            *inner.items, (a.number(ONE), inner.value)) if d]
+        if len(summands) > LONGEST:
+            break
+    return term
+
+
+LONGEST = 60
+
+
+def _inner_sum(t: Term) -> Term | None:
+    """Return a sum that a product has as a factor, None where there is none."""
+    if t.kind == SUM:
+        return t
+    return next((b for b, e in t.items if b.kind == SUM and e.kind == NUMBER and (
+        whole(e.value) or 0) > 0), None) if t.kind == PRODUCT else None
+
+
+def factors(a: Algebra, term: Term) -> list[Term]:
     """Return the factors of which one has to be 0 where the term is."""
+    if term.is_call(*ZERO_WHERE):
+        one = a.number(-Fraction(ZERO_WHERE[term.operation.name]))
+        return factors(a, a.add(term.args[0], one))
     if term.kind != PRODUCT:
         return [] if positive(term) or term.is_call("sec", "csc") else [term]
     found = []
     for base, exponent in term.items:
         if exponent.kind == NUMBER and exponent.value > 0:
-            found += factors(base)
+            found += factors(a, base)
     return found
+
+
+ZERO_WHERE = {"log": 1, "log2": 1, "log10": 1, "acos": 1, "acosh": 1, "asin": 0, "atan": 0,
+              "sinh": 0, "tanh": 0, "asinh": 0, "atanh": 0, "cbrt": 0, "log1p": 0, "expm1": 0,
+              "erf": 0, "abs": 0}
+"""Function to the one argument where it is 0."""
 
 
 def period(a: Algebra, term: Term, name: str) -> Term | None:
@@ -274,12 +411,25 @@ def _moved(a: Algebra, z: Zero, k: int) -> Zero:
 
 
 def _in_boxes(a: Algebra, term: Term, name: str, low: float, high: float,
-              slope: Callable[[Term], Term | None], specials: Sequence[float]) -> Zeros:
+              slope: Callable[[Term], Term | None], specials: Sequence[float], depth: int
+              ) -> Zeros:
     """Return the zeros in an interval; on all of the line, of what is periodic those of a period.
     """
     every = period(a, term, name) if low == -inf and high == inf else None
     if every is None:
-        return isolated(a, term, name, low, high, slope, specials)
+        near = max(low, -FAR), min(high, FAR)
+        found = Zeros()
+        if near[0] < near[1]:
+            found = isolated(a, term, name, *near, slope, specials)
+            if not found.complete:
+                found = between(a, term, name, *near, slope, specials, depth) or found
+        for end, reaches in ((-inf, low < -FAR), (inf, high > FAR)):
+            if reaches and len(found.found) <= MOST:
+                found = _joined(found, isolated(
+                    a, _scaled(a, term, name, end), name, *(
+                        (low, min(high, -FAR)) if end < 0 else (max(low, FAR), high)),
+                    slope, specials))
+        return found
     step = value_of(a, every)
     start = -0.01377 * step
     found = isolated(a, term, name, start, start + step, slope, [
@@ -287,6 +437,29 @@ def _in_boxes(a: Algebra, term: Term, name: str, low: float, high: float,
     for z in found.found:
         z.period = every
     return found
+
+
+def _scaled(a: Algebra, term: Term, name: str, end: float) -> Term:
+    """Return a sum divided by the exponential that it grows with at an end of the line."""
+    term = numerator(a, rewritten(a, term, EXPONENTIALS))
+    by = scaling(a, term, name, end) if term.kind == SUM else None
+    if by is None:
+        return term
+    whole_sum = expanded(a, term)
+    found: dict[int, Term] = {}
+    for t in a.table.of([whole_sum]):
+        found[t.number] = _to_base_e(a, rebuilt(a, t, found, lambda old, args: a.call(
+            old.operation, args, old.attributes, old.shape)))
+    return _multiplied(a, found[whole_sum.number], [(by, a.number(MINUS))])
+
+
+def _to_base_e(a: Algebra, t: Term) -> Term:
+    """Return 2^x as exp(x*log(2))."""
+    if t.kind != PRODUCT or all(e.kind == NUMBER or b.kind != NUMBER for b, e in t.items):
+        return t
+    return a.times(a.number(t.value), *[
+        a.call(TABLE["exp"], [a.times(e, a.call(TABLE["log"], [b], None, None))], None, None)
+        if b.kind == NUMBER and e.kind != NUMBER else a.power(b, e) for b, e in t.items])
 
 
 # --- boxes --------------------------------------------------------------------------------------
@@ -309,16 +482,21 @@ def isolated(a: Algebra, term: Term, name: str, low: float, high: float,
         maybe &= ~level
         steep = np.zeros(len(lows), bool) if first is None else (
             np.asarray(found[0].sure) & (found[1].sign() != 0))
-        ends = [ranges(a.table, [term], name, x, x)[0].sign() for x in (lows, highs)]
-        crossed = maybe & steep & (ends[0] * ends[1] < 0)
+        turned = np.zeros(len(lows), int)
+        seen_of = np.flatnonzero(maybe & steep)
+        if len(seen_of):
+            x = np.concatenate([lows[seen_of], highs[seen_of]])
+            ends = ranges(a.table, [term], name, x, x)[0].sign().reshape(2, -1)
+            turned[seen_of] = ends[0] * ends[1]
+        crossed = turned < 0
         brackets += list(zip(lows[crossed].tolist(), highs[crossed].tolist(), strict=True))
-        # Beside a monotone piece with the same sign at both ends there is no zero.
-        none = ~maybe | (steep & (ends[0] * ends[1] > 0))
+        # Where a monotone piece has the same sign at both ends there is no zero.
+        none = ~maybe | (turned > 0)
         rest = ~none & ~crossed
         narrow = rest & ~_wide(lows, highs)
         left += list(zip(lows[narrow].tolist(), highs[narrow].tolist(), strict=True))
         rest &= ~narrow
-        lows, highs = _halved(lows[rest], highs[rest])
+        lows, highs = _quartered(lows[rest], highs[rest])
         if not len(lows):
             break
         if len(lows) > (MOST_BOXES if k < LATE else FEW_BOXES) or len(brackets) > MOST:
@@ -361,7 +539,7 @@ LOOKED = 401
 def _grid(low: float, high: float, specials: Sequence[float]) -> tuple[Any, Any]:
     """Return boxes that begin and end at no simple numbers, but for the ends and the specials."""
     near = np.linspace(-20.013, 20.027, 401)
-    far = 20.03 * 2.0 ** np.arange(0, 1000)
+    far = FAR * 2.0 ** np.arange(0, 1000)
     far = far[far < FARTHEST]
     borders = np.concatenate([near, far, -far])
     if np.isfinite([low, high]).all():
@@ -375,15 +553,20 @@ def _wide(lows: Any, highs: Any) -> Any:
     with np.errstate(invalid="ignore"):
         size = np.minimum(abs(lows), abs(highs))
         return (highs - lows > SAME * (SAME + size)) & ~((np.isinf(highs) | np.isinf(lows)) & (
-            size >= 1e299))
+            size >= FARTHEST / 2))
 
 
-def _halved(lows: Any, highs: Any) -> tuple[Any, Any]:
+def _quartered(lows: Any, highs: Any) -> tuple[Any, Any]:
     with np.errstate(over="ignore", invalid="ignore"):
         middle = lows + (highs - lows) * 0.4873
     middle = np.where(np.isinf(highs), np.maximum(1.0, lows * 2), np.where(
         np.isinf(lows), np.minimum(-1.0, highs * 2), middle))
-    return np.concatenate([lows, middle]), np.concatenate([middle, highs])
+    quarters = []
+    for one, other in ((lows, middle), (middle, highs)):
+        inner = np.where(np.isinf(one) | np.isinf(other), np.where(
+            np.isinf(one), 2 * other, 2 * one), one + (other - one) * 0.4873)
+        quarters += [(one, inner), (inner, other)]
+    return (np.concatenate([q[0] for q in quarters]), np.concatenate([q[1] for q in quarters]))
 
 
 def _merged(boxes: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
@@ -452,9 +635,14 @@ def substituted(a: Algebra, term: Term, name: str, value: Term) -> Term:
         else:
             new = exactly(a, rebuilt(a, t, found, lambda old, args: a.call(
                 old.operation, args, old.attributes, old.shape)))
-        finite = new.kind != NUMBER or abs(as_float(new.value)) < inf
-        found[t.number] = new if finite else nothing
+        found[t.number] = new if _is_finite(new) else nothing
     return found[term.number]
+
+
+def _is_finite(t: Term) -> bool:
+    if t.kind == NUMBER:
+        return abs(as_float(t.value)) < inf
+    return t.kind != PRODUCT or all(_is_finite(b) for b, _ in t.items if b.kind == NUMBER)
 
 
 def candidates(a: Algebra, low: float, high: float) -> list[Term]:
@@ -470,6 +658,10 @@ def candidates(a: Algebra, low: float, high: float) -> list[Term]:
     turn = Fraction(x / pi).limit_denominator(24)
     if turn and abs(float(turn) * pi - x) <= room and abs(turn) < 1000:
         found.append(a.times(a.number(turn), a.table.constant("pi")))
+    square = Fraction(x * x).limit_denominator(60)
+    if square and abs(float(square) ** 0.5 - abs(x)) <= room:
+        root = exactly(a, a.power(a.number(square), a.number(HALF)))
+        found.append(root if x > 0 else a.negative(root))
     return found
 
 

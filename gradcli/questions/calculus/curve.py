@@ -10,12 +10,13 @@ from math import inf, isfinite
 from gradcli.base.errors import GradcliError
 from gradcli.base.lazy import quiet
 from gradcli.engine.record.record import IDS, OP, OUT, VALUES, ancestry
-from gradcli.formulas.analysis.constants import value_of
+from gradcli.formulas.analysis.constants import sign_of, value_of
+from gradcli.formulas.analysis.exact import reduced
 from gradcli.formulas.analysis.ranges import RULES, ranges
 from gradcli.formulas.analysis.zeros import Zero, Zeros, seen, substituted, zeros
 from gradcli.formulas.build import constant, terms_of
-from gradcli.formulas.rewrites import factored
-from gradcli.formulas.terms import HALF, MINUS, ONE, ZERO
+from gradcli.formulas.rewrites import factored, rebuilt
+from gradcli.formulas.terms import HALF, MINUS, NUMBER, ONE, ZERO
 from gradcli.lang.running.run import tensor_of
 from gradcli.ops import TABLE
 from gradcli.questions.derive.derive import Derivation
@@ -53,7 +54,6 @@ class Curve:
 
     __slots__ = (
         "_of",
-        "_slopes",
         "algebra",
         "conditions",
         "derivation",
@@ -75,7 +75,6 @@ class Curve:
             (self.term,) = terms_of(self.algebra, history, known, [tensor])
         self.name = names[0]
         self._of: dict[int, Term | None] = {}
-        self._slopes: list[Term] = [self.term]
         mine = ancestry(history, [tensor.id])
         entries = [e for e in history if e[OUT] in mine]
         self.conditions = list(_conditions(self.algebra, entries, known))
@@ -92,15 +91,47 @@ class Curve:
                 found = None
             if found is not None:
                 (found,) = factored(self.algebra, [found])
+                found = reduced(self.algebra, found, self.name)
             self._of[term.number] = found
         return self._of[term.number]
 
-    def derivative(self, order: int) -> Term:
-        """Return the derivative of an order; 0 where no path of derivatives leads."""
-        while len(self._slopes) <= order:
-            found = self.slope(self._slopes[-1])
-            self._slopes.append(self.algebra.number(ZERO) if found is None else found)
-        return self._slopes[order]
+    def derivative(self, order: int, term: Term | None = None) -> Term:
+        """Return the derivative of an order, of the target or another term; 0 where no path of
+        derivatives leads.
+        """
+        found = self.term if term is None else term
+        for _ in range(order):
+            slope = self.slope(found)
+            found = self.algebra.number(ZERO) if slope is None else slope
+        return found
+
+    def has_breaks(self) -> bool:
+        """Return whether the formula changes somewhere."""
+        return any(c.relation == BREAK for c in self.conditions)
+
+    def between(self, low: float, high: float) -> Term:
+        """Return the target as it is between two neighbouring points where it changes: x for
+        abs(x) where x > 0.
+        """
+        a = self.algebra
+        found: dict[int, Term] = {}
+        (x, *_) = samples(low, high)
+
+        def call(old: Term, args: Sequence[Term]) -> Term:
+            rule = BETWEEN.get(old.operation.name)
+            made = rule(self, x, *args) if rule is not None else None
+            return a.call(old.operation, args, old.attributes, old.shape) if made is None else made
+
+        for t in a.table.of([self.term]):
+            found[t.number] = call(t, [found[p.number] for p in t.args]) if t.args else rebuilt(
+                a, t, found, call)
+        return reduced(a, found[self.term.number], self.name)
+
+    def sign_at(self, term: Term, x: float) -> int:
+        """Return the sign of a term at a point, 0 where it is not seen."""
+        with quiet():
+            (r,) = ranges(self.algebra.table, [term], self.name, x, x)
+        return int(r.sign())
 
     def zeros(self, term: Term, low: float, high: float, specials: Sequence[float]) -> Zeros:
         """Return the zeros of a term from low to high."""
@@ -204,6 +235,55 @@ ARITHMETIC = {"add", "subtract", "multiply", "divide", "negative", "positive", "
               "logical_not", "equal", "not_equal"}
 
 
+def _absolute(curve: Curve, x: float, u: Term) -> Term | None:
+    sign = curve.sign_at(u, x)
+    return u if sign > 0 else curve.algebra.negative(u) if sign else None
+
+
+def _sign(curve: Curve, x: float, u: Term) -> Term | None:
+    sign = curve.sign_at(u, x)
+    return curve.algebra.number(Fraction(sign)) if sign else None
+
+
+def _larger(curve: Curve, x: float, u: Term, v: Term) -> Term | None:
+    sign = curve.sign_at(_minus(curve.algebra, u, v), x)
+    return u if sign > 0 else v if sign else None
+
+
+def _smaller(curve: Curve, x: float, u: Term, v: Term) -> Term | None:
+    larger = _larger(curve, x, u, v)
+    return None if larger is None else v if larger is u else u
+
+
+def _positive_part(curve: Curve, x: float, u: Term) -> Term | None:
+    sign = curve.sign_at(u, x)
+    return u if sign > 0 else curve.algebra.number(ZERO) if sign else None
+
+
+def _chosen(curve: Curve, x: float, condition: Term, u: Term, v: Term) -> Term | None:
+    if condition.kind == NUMBER:
+        return u if condition.value else v
+    (r,) = ranges(curve.algebra.table, [condition], curve.name, x, x)
+    return u if float(r.low) > 0.5 else v if float(r.high) < 0.5 else None
+
+
+def _level(name: str) -> Any:
+    """Return the rule of a step: a number."""
+    def rule(curve: Curve, x: float, u: Term) -> Term | None:
+        a = curve.algebra
+        (r,) = ranges(a.table, [a.table.call(TABLE[name], [u], None, ())], curve.name, x, x)
+        return a.number(Fraction(int(r.low))) if bool(r.sure) and r.low == r.high else None
+
+    return rule
+
+
+BETWEEN: dict[str, Callable[..., Term | None]] = {
+    "abs": _absolute, "sign": _sign, "relu": _positive_part, "maximum": _larger,
+    "minimum": _smaller, "where": _chosen,
+    **{name: _level(name) for name in ("floor", "ceil", "round", "trunc")}}
+"""What operations are between points where they change: by a value in between."""
+
+
 def _conditions(a: Algebra, entries: Sequence[Entry], known: dict[int, Term]
                 ) -> Iterator[Condition]:
     """Yield what has to hold of the operands of each operation, and where formulas change."""
@@ -217,7 +297,9 @@ def _conditions(a: Algebra, entries: Sequence[Entry], known: dict[int, Term]
         args = [known[i] if i is not None and i in known else constant(a, v)
                 for i, v in zip(entry[IDS], entry[VALUES], strict=True)]
         for term, relation in rule(a, *args):
-            if a.table.names([term]) and (term.number, relation) not in seen:
+            constant_holds = not a.table.names([term]) and (relation == BREAK or (
+                sign_of(a, term)[0] >= (relation != FROM)))
+            if not constant_holds and (term.number, relation) not in seen:
                 seen.add((term.number, relation))
                 yield Condition(term, relation, entry[OUT] in guarded)
 

@@ -18,7 +18,7 @@ from gradcli.formulas.analysis.constants import exactly, value_of
 from gradcli.formulas.analysis.growth import NoExpansion, Scale, level
 from gradcli.formulas.analysis.limits import LEFT, RIGHT, Limit, expansion, limit
 from gradcli.formulas.analysis.ranges import ranges
-from gradcli.formulas.analysis.zeros import Zero, Zeros, period, substituted
+from gradcli.formulas.analysis.zeros import ANGLES, Zero, Zeros, period, substituted
 from gradcli.formulas.terms import ZERO
 from gradcli.questions.calculus.curve import WINDOW, Curve
 
@@ -29,7 +29,11 @@ if TYPE_CHECKING:
 
     from gradcli.formulas.terms import Term
 
+ORDERS = ("zeros", "critical", "inflections")
+"""What zeros of a derivative of order 0, 1 and 2 are."""
 NEAR = 1e-9
+MOST = 100
+TOLD = f"what is told is of [-{WINDOW:g}, {WINDOW:g}]"
 
 
 class Special:
@@ -55,10 +59,12 @@ class Special:
 
 class Piece:
     """A part of the axis between two neighbouring specials. defined: whether the target has a value
-    there. first, last: the specials at its ends, None at the ends of the axis.
+    there. first, last: the specials at its ends, None at the ends of the axis. term: the target as
+    it is there.
     """
 
-    __slots__ = ("defined", "first", "high", "last", "low")
+    __slots__ = ("defined", "first", "high", "last", "low", "term")
+    term: Term
 
     def __init__(self, low: float, high: float, first: Special | None, last: Special | None
                  ) -> None:
@@ -76,17 +82,43 @@ class Sketch:
         a = curve.algebra
         self.notes: list[tuple[str, str]] = []
         self.period = period(a, curve.term, curve.name)
-        if self.period is not None:
+        if self.period is not None and not curve.has_breaks():
             self.period = _shortest(curve, self.period)
         low, high = over or (-inf, inf)
         if over is None and self.period is not None:
             low, high = 0.0, value_of(a, self.period)
             self.notes.append(("period", "what is told of one period comes again in each"))
-        self.set(low, high)
-        if low == -inf and (self._is_endless() or not all(self.complete.values())):
-            self.notes.append(("window", "there is no end of them: what is told is of"
-                               f" [-{WINDOW:g}, {WINDOW:g}]"))
+        if low == -inf and high == inf and self._oscillates():
+            self.notes.append(("window", f"there is no end of points: {TOLD}"))
             self.set(-WINDOW, WINDOW)
+            return
+        self.set(low, high)
+        if low == -inf and (self._is_endless() or not self.is_complete()):
+            endless = self._is_endless()
+            self.set(-WINDOW, WINDOW)
+            if endless or self.is_complete():
+                self.notes.append(("window", ("there is no end of points" if endless else
+                                              "nothing is proved farther out") + f": {TOLD}"))
+            else:
+                self.set(low, high)
+
+    def _oscillates(self) -> bool:
+        """Return whether the target, as far as it is seen, oscillates at an end of the line."""
+        curve = self.curve
+        if not any(t.is_call(*ANGLES) for t in curve.algebra.table.of([curve.term])):
+            return False
+        for end in (-inf, inf):
+            try:
+                with quiet():
+                    expansion(Scale(curve.algebra), curve.term, curve.name, end, RIGHT).lead()
+            except NoExpansion as problem:
+                if problem.sort == "unknown":
+                    return True
+        return False
+
+    def is_complete(self) -> bool:
+        """Return whether it is proved that no point is missing."""
+        return all(self.complete.values())
 
     def set(self, low: float, high: float) -> None:
         """Look at the curve between two numbers."""
@@ -96,14 +128,13 @@ class Sketch:
         self.specials = [Special(z) for z in self._special_points()]
         self.pieces = self._pieces()
         self._classify()
-        curve = self.curve
-        points = [s.at.x for s in self.specials]
-        self.zeros = self._of("zeros", curve.term, points)
-        self.critical = self._of("critical", curve.derivative(1), points)
-        self.inflections = self._of("inflections", curve.derivative(2), points)
+        self.zeros, self.critical, self.inflections = [
+            self._of(what, order) for order, what in enumerate(ORDERS)]
 
     def _is_endless(self) -> bool:
-        return self.repeated or any(s.at.period is not None for s in self.specials)
+        found = [*self.zeros.found, *self.critical.found, *self.inflections.found]
+        return self.repeated or len(found) > MOST or any(
+            s.at.period is not None for s in self.specials)
 
     # --- where the formula changes ----------------------------------------------------------------
 
@@ -130,6 +161,7 @@ class Sketch:
             piece = Piece(low, high, first, last)
             piece.defined = self.curve.defined(low + (high - low) * 0.4713 if isfinite(
                 high - low) else _inside(low, high))
+            piece.term = self.curve.between(low, high) if piece.defined else self.curve.term
             found.append(piece)
         return found
 
@@ -145,15 +177,16 @@ class Sketch:
             for k, side in enumerate((LEFT, RIGHT)):
                 piece = next((p for p in self.pieces if s is (p.last, p.first)[k]), None)
                 if piece is None or piece.defined:
-                    limits = self._sides(s.at, side)
+                    limits = self._sides(s.at, side, self.curve.term if piece is None else (
+                        piece.term))
                     if piece is not None or limits[0].sort != "undefined":
                         s.limits[k], s.slopes[k] = limits
             s.sort = _sort(s)
 
-    def _sides(self, z: Zero, side: int) -> tuple[Limit, Limit]:
+    def _sides(self, z: Zero, side: int, term: Term) -> tuple[Limit, Limit]:
         curve, a = self.curve, self.curve.algebra
         at = z.exact if z.exact is not None else a.number(z.x)
-        made = [limit(a, curve.derivative(k), curve.name, at, side) for k in (0, 1)]
+        made = [limit(a, curve.derivative(k, term), curve.name, at, side) for k in (0, 1)]
         if z.exact is None:
             for one in made:
                 one.proved = False
@@ -161,33 +194,53 @@ class Sketch:
 
     # --- zeros ------------------------------------------------------------------------------------
 
-    def _of(self, what: str, term: Term, points: Sequence[float]) -> Zeros:
-        """Return the zeros of a term where the target is defined and analytic."""
-        found = self.curve.zeros(term, self.low, self.high, points)
-        self.repeated |= any(z.period is not None for z in found.found)
+    def _of(self, what: str, order: int) -> Zeros:
+        """Return the zeros of a derivative where the target is defined and analytic."""
+        curve = self.curve
+        points = [s.at.x for s in self.specials]
+        total = Zeros(everywhere=bool(self.pieces))
+        for low, high, term in self._stretches():
+            part = curve.zeros(curve.derivative(order, term), low, high, points)
+            self.repeated |= any(z.period is not None for z in part.found)
+            if part.everywhere and curve.has_breaks():
+                part.flat = [(low, high)]
+            total.everywhere &= part.everywhere
+            total.found += part.found
+            total.left += part.left
+            total.flat += part.flat
+            total.complete &= part.complete
         # Where the formula has no value, nothing is left open.
-        left = [(low, high) for low, high in found.left if any(
+        left = [(low, high) for low, high in total.left if any(
             p.defined and low < p.high and high > p.low for p in self.pieces)]
-        self.complete[what] = found.complete or not left
-        self.complete[what] &= self.complete["poles"] and not self.curve.opaque
-        kept = [z for z in found.found if self._inside(z, what)]
-        return Zeros(kept, self.complete[what], found.everywhere, _coarse(left), [
-            (self._snapped(low), self._snapped(high)) for low, high in found.flat])
+        self.complete[what] = (total.complete or not left) and self.complete["poles"] and (
+            not curve.opaque)
+        kept = [z for z in total.found if self._inside(z)]
+        if order == 0:
+            kept += [s.at for s in self.specials if s.defined and s.value[0] == 0 and (
+                not self._is_copy(s.at))]
+        return Zeros(kept, self.complete[what], total.everywhere, _coarse(left), [
+            (self._snapped(low), self._snapped(high)) for low, high in total.flat])
+
+    def _stretches(self) -> list[tuple[float, float, Term]]:
+        """Return the parts of the axis with a formula each."""
+        if not self.curve.has_breaks():
+            return [(self.low, self.high, next(
+                (p.term for p in self.pieces if p.defined), self.curve.term))]
+        return [(p.low, p.high, p.term) for p in self.pieces if p.defined]
 
     def _snapped(self, x: float) -> float:
         """Return the special beside a point, if there is one."""
         return next((s.at.x for s in self.specials if isfinite(x) and (
             abs(s.at.x - x) <= NEAR * (1 + abs(x)))), x)
 
-    def _inside(self, z: Zero, what: str) -> bool:
-        if self.period is not None and z.x >= self.high - NEAR and isfinite(self.high) and (
-                self._is_one_period()):
-            return False
-        special = next((s for s in self.specials if abs(s.at.x - z.x) <= NEAR * (1 + abs(z.x))),
-                       None)
-        if special is not None:
-            return what == "zeros" and special.defined and special.value[0] == 0
-        return self.curve.defined(z)
+    def _inside(self, z: Zero) -> bool:
+        """Return whether a zero is one where the target is analytic."""
+        return not self._is_copy(z) and self.curve.defined(z) and not any(
+            abs(s.at.x - z.x) <= NEAR * (1 + abs(z.x)) for s in self.specials)
+
+    def _is_copy(self, z: Zero) -> bool:
+        """Return whether it is the end of a period, whose beginning is told."""
+        return self._is_one_period() and z.x >= self.high - NEAR
 
     def _is_one_period(self) -> bool:
         return self.period is not None and self.low == 0.0 and (
@@ -209,15 +262,15 @@ class Sketch:
         """Return the parts between points of a list and the specials, each with the sign of a
         derivative there, and whether that is proved.
         """
-        term = self.curve.derivative(order)
         zeros = self.critical if order == 1 else self.inflections
         left = sorted([*zeros.left, *zeros.flat])
         if self.curve.opaque:
-            return self._beside(term, at)
+            return self._beside(self.curve.derivative(order), at)
         found = []
         for piece in self.pieces:
             if not piece.defined:
                 continue
+            term = self.curve.derivative(order, piece.term)
             inner = sorted([x for x in at if piece.low < x < piece.high])
             for low, high in zip([piece.low, *inner], [*inner, piece.high], strict=True):
                 if term.is_number(0) or zeros.everywhere:
@@ -344,6 +397,8 @@ def _sort(s: Special) -> str:
 
 
 def _equal(one: Limit, other: Limit) -> bool:
+    if not (isfinite(one.value) and isfinite(other.value)):
+        return one.value == other.value
     return (one.exact is not None and one.exact is other.exact) or (
         abs(one.value - other.value) <= NEAR * (1 + abs(one.value)))
 
