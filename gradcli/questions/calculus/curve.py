@@ -10,10 +10,11 @@ from math import inf, isfinite
 from gradcli.base.errors import GradcliError
 from gradcli.base.lazy import quiet
 from gradcli.engine.record.record import IDS, OP, OUT, VALUES, ancestry
+from gradcli.formulas.analysis.boxes import Zero, Zeros, seen, substituted
 from gradcli.formulas.analysis.constants import sign_of, value_of
 from gradcli.formulas.analysis.exact import reduced
 from gradcli.formulas.analysis.ranges import RULES, ranges
-from gradcli.formulas.analysis.zeros import Zero, Zeros, seen, substituted, zeros
+from gradcli.formulas.analysis.zeros import zeros
 from gradcli.formulas.build import constant, terms_of
 from gradcli.formulas.rewrites import factored, rebuilt
 from gradcli.formulas.terms import HALF, MINUS, NUMBER, ONE, ZERO

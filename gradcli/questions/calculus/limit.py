@@ -9,9 +9,9 @@ from __future__ import annotations
 from math import inf, isfinite, isinf, nan
 
 from gradcli.base.lazy import np, quiet
+from gradcli.formulas.analysis.boxes import Zero, substituted
 from gradcli.formulas.analysis.constants import value_of
 from gradcli.formulas.analysis.limits import LEFT, RIGHT, Limit, limit
-from gradcli.formulas.analysis.zeros import Zero, substituted
 from gradcli.formulas.text.gradcli import Gradcli
 from gradcli.questions.calculus.curve import BREAK, Curve
 from gradcli.questions.calculus.point import in_option, remark

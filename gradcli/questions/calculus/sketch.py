@@ -14,11 +14,12 @@ from itertools import pairwise
 from math import inf, isfinite
 
 from gradcli.base.lazy import quiet
+from gradcli.formulas.analysis.boxes import Zero, Zeros, substituted
 from gradcli.formulas.analysis.constants import exactly, value_of
 from gradcli.formulas.analysis.growth import NoExpansion, Scale, level
 from gradcli.formulas.analysis.limits import LEFT, RIGHT, Limit, expansion, limit
 from gradcli.formulas.analysis.ranges import ranges
-from gradcli.formulas.analysis.zeros import ANGLES, Zero, Zeros, period, substituted
+from gradcli.formulas.analysis.zeros import ANGLES, period
 from gradcli.formulas.terms import ZERO
 from gradcli.questions.calculus.curve import WINDOW, Curve
 

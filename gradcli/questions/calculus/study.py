@@ -7,9 +7,9 @@ from math import inf, isfinite
 
 from gradcli.base.errors import Diagnostic, GradcliError
 from gradcli.base.lazy import quiet
+from gradcli.formulas.analysis.boxes import Zero
 from gradcli.formulas.analysis.constants import value_of
 from gradcli.formulas.analysis.limits import RIGHT, limit
-from gradcli.formulas.analysis.zeros import Zero
 from gradcli.formulas.terms import NUMBER, ZERO
 from gradcli.formulas.text.gradcli import Gradcli
 from gradcli.questions.calculus.curve import Curve
