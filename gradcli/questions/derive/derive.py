@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 
 # What somebody who writes decimals has in his text.
 DECIMAL = re.compile(r"\d\.\d|\.\d|\de[-+]?\d", re.IGNORECASE)
+# Longer formulas are not read a second time for their constants.
+SHORT = 2_000
 # More elements of a Jacobian or Hessian are no formulas that anybody reads.
 MAX_PARTS = 400
 
@@ -296,7 +298,9 @@ def on_paper(question: Question, what: str, order: int) -> Derivation:
     sqrt(2) + sqrt(3).
     """
     program = question.program
-    if len(program.statements) == 1 and not program.names.bound and not program.names.functions:
+    names = program.names
+    if len(program.source.text) <= SHORT and len(program.statements) == 1 and not (
+            names.bound or names.functions):
         try:
             return Derivation(
                 question.replaced(program=program.recording_constants()), what, order, near=True)
