@@ -133,6 +133,8 @@ def test_every_command_says_how_it_read(argv: list[str]) -> None:
     (["grad", "θ sin θ", "--wrt", "theta", "--at", "0"], "df/dtheta\t0\n"),
     (["grad", "λ e^(-λ t)", "--at", "lambda=1,t=0", "--wrt", "t"], "df/dt\t-1\n"),
     (["eval", "3+4"], "f\t7\n"), (["eval", "f(x) = x^2", "--at", "3"], "f\t9\n"),
+    (["grad", "f(x) = x e^x\nf(x) sin x", "--at", "0"], "dresult/dx\t0\n"),
+    (["eval", "h(s) = s^2; 2 h(3) x", "--at", "5"], "f\t90\n"),
     (["grad", "f(x) = x^2; g(y) = f(y)^2", "--at", "2"], "dresult/dy\t32\n"),
     (["implicit", "x^2 + y^2 = 25", "--at", "x=3,y=4"],
      "f\t0\ndf/dx\t6\ndf/dy\t8\ndy/dx\t-0.75\n"),

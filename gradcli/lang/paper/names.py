@@ -47,14 +47,16 @@ class ProblemNames:
         and a sum may have names as bounds.
     fixed: variables that may have a factorial, since nothing is differentiated by them.
     degrees: 30° is an angle.
+    functions: of one argument, which a program defines.
     """
 
-    __slots__ = ("called_runs", "decimal_comma", "degrees", "fixed", "log", "longest", "notes",
-                 "other_case", "plain_runs", "program", "variables", "vector", "written")
+    __slots__ = ("called_runs", "decimal_comma", "degrees", "fixed", "functions", "log", "longest",
+                 "notes", "other_case", "plain_runs", "program", "variables", "vector", "written")
 
     def __init__(self, variables: tuple[str, ...] = (), log: str = "natural",
                  decimal_comma: bool = False, vector: bool = False, program: bool = False,
-                 fixed: frozenset[str] = frozenset(), degrees: bool = False) -> None:
+                 fixed: frozenset[str] = frozenset(), degrees: bool = False,
+                 functions: frozenset[str] = frozenset()) -> None:
         self.variables = tuple(variables)
         self.log = log
         self.decimal_comma = decimal_comma
@@ -62,6 +64,7 @@ class ProblemNames:
         self.program = program
         self.fixed = fixed
         self.degrees = degrees
+        self.functions = functions
         self.longest = max([LONGEST, *map(len, variables)])
         # Spellings of the declared names: x_1 for x1, θ for theta.
         self.written: dict[str, str] = {}
@@ -125,6 +128,8 @@ class ProblemNames:
 
     def _whole(self, run: str, called: bool) -> tuple[int, str] | None:
         """Return the meaning of a run that is one known word; None if it is none."""
+        if called and run in self.functions:
+            return FUNCTION, run
         if run in self.written:
             return NAME, self.written[run]
         if len(run) == 2 and self._all_declared(run):

@@ -374,7 +374,9 @@ class _TypedText:
             return None
         declared = self._words.declared(formula)
         for word, end in words_of(formula):
-            if word in declared and (word in self._words.names or formula[end:end + 1] != "("):
+            called = formula[end:end + 1] == "("
+            if (word in declared and (word in self._words.names or not called)) or (
+                    called and word in self._words.functions):
                 continue
             if self._known is None and len(word) > 1 and word not in BARE_WORDS:
                 return None     # it may be a column
@@ -382,13 +384,13 @@ class _TypedText:
                 return None
             refuse_two_splits(word, declared, formula)
         text = respelled(formula)
-        names = _names(declared, text, vector=False)
+        names = self._names(declared, text, vector=False)
         try:
             reading = read(text, names)
         except GradcliError as problem:
             if problem.code != "E0718" or text.lstrip()[:1] not in "([<":
                 raise
-            names = _names(declared, text, vector=True)
+            names = self._names(declared, text, vector=True)
             reading = read(text, names)
         strange = names.other_case.intersection(reading.tokens.spellings())
         if strange:
@@ -399,10 +401,8 @@ class _TypedText:
         refuse_two_readings(reading, names)
         return reading
 
-
-def _names(declared: Collection[str], text: str, vector: bool) -> ProblemNames:
-    """Return the names of a formula: any letter may have a factorial, as gamma is continued."""
-    return ProblemNames(tuple(declared), vector=vector, degrees=True, fixed=frozenset(
-        {*declared, *[letter for letter in text if letter.isalpha()]}))
-
-
+    def _names(self, declared: Collection[str], text: str, vector: bool) -> ProblemNames:
+        """Return the names of a formula: any letter may have a factorial, as gamma is continued."""
+        return ProblemNames(
+            tuple(declared), vector=vector, degrees=True, fixed=frozenset({*declared, *text}),
+            functions=frozenset(self._words.functions if self._words else ()))

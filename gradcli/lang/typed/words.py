@@ -78,16 +78,14 @@ class WordsOfFile:
             self.names.update(tokens.token(k) for k in range(at + 2, end, 2))
 
     def calls_operations(self, formula: str) -> bool:
-        """Return whether a formula calls what only the language has: sum(x), a function of the
-        file.
-        """
+        """Return whether a formula calls what only the language has: sum(x)."""
         tokens = Tokens(formula)
         for at in range(len(tokens.kinds) - 1):
             word = tokens.token(at)
             if tokens.kinds[at] not in t.IDENTIFIERS or tokens.kinds[at + 1] != t.LPAR:
                 continue
-            if word in self.functions or (
-                    len(word) > 1 and is_known(word) and word not in ON_PAPER):
+            if len(word) > 1 and is_known(word) and word not in ON_PAPER and (
+                    word not in self.functions):
                 return True
         return False
 
