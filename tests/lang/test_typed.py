@@ -129,6 +129,7 @@ def test_every_command_says_how_it_read(argv: list[str]) -> None:
     (["eval", "x sin πx", "--at", "x=e^0,"], "f\t1.2246467991473532e-16\n"),
     (["eval", "sin x", "--at", "30°"], "f\t0.49999999999999994\n"),
     (["eval", "x", "--at", "x=√2"], "f\t1.4142135623730951\n"),
+    (["eval", "x", "--at", "-∞"], "f\t-inf\n"), (["eval", "x", "--at", "inf"], "f\tinf\n"),
     (["eval", "x", "--at", "2π"], "f\t6.283185307179586\n"),
     (["grad", "θ sin θ", "--wrt", "theta", "--at", "0"], "df/dtheta\t0\n"),
     (["grad", "λ e^(-λ t)", "--at", "lambda=1,t=0", "--wrt", "t"], "df/dt\t-1\n"),

@@ -218,7 +218,7 @@ def misused_at(texts: list[str], flag: str = "--at", alone: bool = False
                ) -> tuple[str, str] | None:
     """Find what is no value of a name. alone: one may have no name."""
     if alone and len(texts) == 1 and len(split(texts[0])) == 1 and "=" not in texts[0] and (
-            texts[0] in ("pi", "e", "tau", "π") or not texts[0].isidentifier()):
+            texts[0] in ("pi", "e", "tau", "inf", "nan", "π") or not texts[0].isidentifier()):
         return None
     for text in texts:
         parts = split(text)

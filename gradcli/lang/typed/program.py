@@ -148,6 +148,8 @@ def constant_on_paper(text: str, where: str, refused: GradcliError) -> Any:
     """
     if refused.code not in (*TAKEN, "E0201", "E0206", "E0207", "E0214"):
         raise refused
+    if "∞" in text:
+        return running.constant(text.replace("∞", "inf"), where)
     try:
         made = program(Source(text, where), (), alone=True)
         return running.constant(made.source.text.strip(), where)
