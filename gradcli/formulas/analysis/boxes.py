@@ -228,8 +228,23 @@ def narrowed(a: Algebra, term: Term, name: str, brackets: Sequence[tuple[float, 
         under, over = ~below & (sign(x) == left), ~above & (sign(y) == -left)
         lows, highs = np.where(under, x, lows), np.where(over, y, highs)
         below, above = below | under, above | over
-    return [Zero(*found) for found in zip(middle.tolist(), lows.tolist(), highs.tolist(),
-                                          strict=True)]
+    return [Zero(_polished(a, term, name, *found), found[1], found[2]) for found in zip(
+        middle.tolist(), lows.tolist(), highs.tolist(), strict=True)]
+
+
+def _polished(a: Algebra, term: Term, name: str, x: float, low: float, high: float) -> float:
+    """Return a zero by Newton's method in plain arithmetic, which rounds less than intervals do;
+    it stays between its bounds.
+    """
+    step = max(abs(x), (high - low) * 2) * 1e-5
+    try:
+        slope = (value_of(a, term, {name: x + step}) - value_of(a, term, {name: x - step})) / (
+            2 * step)
+        for _ in range(3):
+            x = min(max(x - value_of(a, term, {name: x}) / slope, low), high)
+    except ArithmeticError:
+        pass
+    return x if low <= x <= high else low + (high - low) / 2
 
 
 def substituted(a: Algebra, term: Term, name: str, value: Term) -> Term:
