@@ -131,3 +131,29 @@ def test_what_proves_a_number_is_around_it() -> None:
             for one in found[what]:
                 low, high = one.get("between") or (-inf, inf)
                 assert low <= one["x"] <= high
+
+
+def test_limits_against_sympy() -> None:
+    """None is another than SymPy's, and at most four of 83 are not known."""
+    rows = [line.split("\t") for line in (DATA / "study/limits.tsv").read_text(
+        encoding="utf-8").splitlines() if not line.startswith("#")]
+    wrong, unknown = [], []
+    for formula, point, side, said, number in rows:
+        status, out, err = in_process([
+            "limit", "-e", formula, "--at", f"x={point}", "--format", "json",
+            *(["--side", side] if side else [])])
+        assert status == 0, (formula, err)
+        answer = json.loads(out)
+        valid(answer, "limit")
+        (result,) = answer["results"]
+        told = result["value"]
+        expected = float(number.replace("oo", "inf"))
+        if told is None:
+            unknown.append((formula, point))
+        elif abs(expected) == inf and float(told) != expected:
+            wrong.append((formula, point, told, said))
+        elif isfinite(expected) and abs(float(told) - expected) > 1e-9 * (1 + abs(expected)):
+            wrong.append((formula, point, told, said))
+    assert len(rows) >= 80
+    assert not wrong
+    assert len(unknown) <= 4, unknown
