@@ -314,7 +314,8 @@ _OTHERS = (
     Cause("source-dtype",
           "The source is an integer, a truth value or a text: only floating point numbers have"
           " slopes.",
-          changes=changes.dtype, advice="make {source} a float", python="make it a float: 3.0, or a cast to float"),
+          changes=changes.dtype, advice="make {source} a float",
+          python="make it a float: 3.0, or a cast to float"),
     Cause("source-rebound",
           "The name was bound to a new value, and the target was computed from the old one.",
           changes=changes.rebound, advice="give the new value a name of its own"),
