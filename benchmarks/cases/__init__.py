@@ -13,6 +13,7 @@ from benchmarks.cases import (
     parsing,
     points,
     repeated_gradient,
+    small_arrays,
     startup,
 )
 from benchmarks.harness.case import Case
@@ -20,7 +21,7 @@ from benchmarks.harness.case import Case
 CASES: list[Case] = [
     case for module in (
         startup, first_gradient, parsing, repeated_gradient, points, csv_rows, hessians, jacobian,
-        mixture, checks, memory)
+        mixture, small_arrays, checks, memory)
     for case in module.CASES]
 
 
