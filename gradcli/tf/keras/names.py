@@ -91,8 +91,9 @@ _GROUPS = {
     ("metric", ""): "Metric",
     ("confusion", "metrics"): """Precision Recall TruePositives FalsePositives TrueNegatives
         FalseNegatives AUC FBetaScore F1Score R2Score MeanIoU get""",
-    ("optimizer", "optimizers"): """Optimizer SGD Adam AdamW Adamax Nadam RMSprop Adagrad Adadelta
-        Lion Ftrl get""",
+    ("optimizer", "optimizers"): "Optimizer",
+    ("optimizers", "optimizers"): """SGD Adam AdamW Adamax Nadam RMSprop Adagrad Adadelta Lion
+        Ftrl get""",
     ("optimizer", ""): "Optimizer",
     ("schedule", "optimizers.schedules"): """LearningRateSchedule ExponentialDecay
         InverseTimeDecay PolynomialDecay CosineDecay PiecewiseConstantDecay""",

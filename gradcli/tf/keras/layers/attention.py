@@ -7,7 +7,8 @@ import math
 import gradcli.tf as tf
 from gradcli.tf.keras.initializer import Initializer
 from gradcli.tf.keras.initializer import get as initializer_of
-from gradcli.tf.keras.layers.layer import Layer, refuse
+from gradcli.tf.keras.layers.inputs import refuse
+from gradcli.tf.keras.layers.layer import Layer
 from gradcli.tf.keras.layers.noise import Dropout
 from gradcli.tf.keras.layers.weighted import Kernel
 

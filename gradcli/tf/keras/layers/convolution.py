@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gradcli.tf as tf
-from gradcli.tf.keras.layers.layer import InputSpec, refuse
+from gradcli.tf.keras.layers.inputs import InputSpec, refuse
 from gradcli.tf.keras.layers.weighted import Kernel
 from gradcli.tf.tensor import refused
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import gradcli.tf as tf
-from gradcli.tf.keras.layers.layer import Layer, refuse
+from gradcli.tf.keras.layers.inputs import refuse
+from gradcli.tf.keras.layers.layer import Layer
 from gradcli.tf.keras.variables import SeedGenerator
 
 TYPE_CHECKING = False

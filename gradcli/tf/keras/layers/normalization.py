@@ -6,7 +6,8 @@ import gradcli.tf as tf
 from gradcli.base.lazy import np
 from gradcli.engine.record import tensor as engine
 from gradcli.tf.keras.initializer import get as initializer_of
-from gradcli.tf.keras.layers.layer import InputSpec, Layer, refuse
+from gradcli.tf.keras.layers.inputs import InputSpec, refuse
+from gradcli.tf.keras.layers.layer import Layer
 from gradcli.tf.keras.layers.simple import Wrapper
 
 TYPE_CHECKING = False

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import gradcli.tf as tf
 from gradcli.tf.keras.layers.convolution import lengths
-from gradcli.tf.keras.layers.layer import InputSpec, Layer, refuse
+from gradcli.tf.keras.layers.inputs import InputSpec, refuse
+from gradcli.tf.keras.layers.layer import Layer
 from gradcli.tf.keras.layers.simple import simple
 from gradcli.tf.tensor import refused
 

@@ -12,7 +12,8 @@ from gradcli.tf.keras.layers.cells import (
     begin,
 )
 from gradcli.tf.keras.layers.cells import initial_state as first_state
-from gradcli.tf.keras.layers.layer import InputSpec, Layer, signature_of
+from gradcli.tf.keras.layers.inputs import InputSpec, signature_of
+from gradcli.tf.keras.layers.layer import Layer
 from gradcli.tf.keras.layers.simple import Wrapper
 from gradcli.tf.keras.variables import Variable, name_scope, snake_case
 from gradcli.tf.tensor import convert_to_tensor

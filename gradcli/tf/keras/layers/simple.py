@@ -6,7 +6,8 @@ import gradcli.tf as tf
 from gradcli.tf.keras.annotated import annotated
 from gradcli.tf.keras.functions.activation import elu, leaky_relu, linear, relu, softmax
 from gradcli.tf.keras.functions.activation import get as activation_of
-from gradcli.tf.keras.layers.layer import REQUIRED, Layer
+from gradcli.tf.keras.layers.inputs import REQUIRED
+from gradcli.tf.keras.layers.layer import Layer
 from gradcli.tf.keras.layers.symbolic import Input
 from gradcli.tf.keras.regularizer import L1L2
 from gradcli.tf.tensor import refused

@@ -8,7 +8,8 @@ from gradcli.tf.dtypes import as_dtype
 from gradcli.tf.keras.constraint import get as constraint_of
 from gradcli.tf.keras.functions.activation import get as activation_of
 from gradcli.tf.keras.initializer import get as initializer_of
-from gradcli.tf.keras.layers.layer import InputSpec, Layer, refuse
+from gradcli.tf.keras.layers.inputs import InputSpec, refuse
+from gradcli.tf.keras.layers.layer import Layer
 from gradcli.tf.keras.regularizer import get as regularizer_of
 
 TYPE_CHECKING = False

@@ -19,7 +19,7 @@ from gradcli.tf.keras.models.batches import (
 )
 from gradcli.tf.keras.models.callback import History, Progress
 from gradcli.tf.keras.models.compiled import Losses, Metrics
-from gradcli.tf.keras.optimizer import get as optimizer_of
+from gradcli.tf.keras.optimizers import get as optimizer_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
