@@ -34,6 +34,8 @@ FUNCTIONS, EXPONENTS, CONSTANTS = "uvwpqrsfgh", "nmk", "cab"
 """Letters of what depends on x, and of what does not, where a file has not names of its own so."""
 SHOWN = 3
 """So many letters stand in a general rule."""
+MOST = 500
+"""A file with names of its own for so many letters has not one that is free."""
 CHAIN = "chain rule, "
 
 
@@ -70,8 +72,10 @@ class Rules:
         self.x = x
         self.dependent = dict(dependent or {})
         self.pending: dict[str, Term] = {}
-        self.free = {kind: [letter for letter in letters if not algebra.table.has_name(letter)]
-                     for kind, letters in (("c", CONSTANTS), ("n", EXPONENTS), ("u", FUNCTIONS))}
+        self.free = {kind: [
+            name for name in (*letters, *[f"{kind}{k}" for k in range(1, SHOWN + 1)], *[
+                f"{kind}_{k}" for k in range(1, MOST)]) if not algebra.table.has_name(name)]
+            for kind, letters in (("c", CONSTANTS), ("n", EXPONENTS), ("u", FUNCTIONS))}
         for letter in (*self.free["c"], *self.free["n"]):
             algebra.table.name(MARK + letter)       # which stand first in products
         self._varying = {x, *self.dependent, *[
@@ -112,8 +116,9 @@ class Rules:
     def _constant(self, term: Term) -> tuple[Term, Term]:
         """Return the factor of a term that does not depend on x, and the rest."""
         a = self.algebra
-        still = [item for item in term.items if not any(map(self.varies, item))]
-        if term.kind != PRODUCT or (not still and term.value == 1):
+        still = [item for item in term.items if not any(map(self.varies, item))] if (
+            term.kind == PRODUCT) else []
+        if not still and (term.kind != PRODUCT or term.value == 1):
             return a.number(ONE), term
         return a.times(a.number(term.value), a.product_of(still)), a.product_of([
             item for item in term.items if item not in still])
