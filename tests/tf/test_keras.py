@@ -191,6 +191,14 @@ def test_objects_say_what_they_were_made_with() -> None:
     again = tf.keras.layers.Dense.from_config(config)
     assert again.get_config() == config
 
+    layers = tf.keras.layers
+    for one in (layers.MultiHeadAttention(2, 3), layers.Conv2DTranspose(2, 3),
+                layers.DepthwiseConv2D(3), layers.SeparableConv2D(2, 3), layers.LSTM(3),
+                layers.TimeDistributed(layers.Dense(2)), layers.Bidirectional(layers.LSTM(2))):
+        its = one.get_config()
+        assert type(one).from_config(its).get_config() == its
+    assert layers.Conv1DTranspose(3, 2)(tf.ones((1, 4, 2))).shape == (1, 5, 3)
+
     @tf.keras.utils.register_keras_serializable(package="Own")
     class Twice(tf.keras.layers.Layer):  # type: ignore[misc]
         def call(self, x: Any) -> Any:

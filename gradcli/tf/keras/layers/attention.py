@@ -73,7 +73,7 @@ class MultiHeadAttention(Layer):
         self.output_dim, self.use_bias = output_shape, use_bias
         self.kernel_initializer = initializer_of(kernel_initializer)
         self.bias_initializer = initializer_of(bias_initializer)
-        self.dropout = Dropout(dropout, seed=seed)
+        self.dropping = Dropout(dropout, seed=seed)
         self.supports_masking = True
 
     def build(  # type: ignore[override]
@@ -127,7 +127,7 @@ class MultiHeadAttention(Layer):
         if mask is not None:
             mask = mask[:, None] if len(mask.shape) == 3 else mask
             scores = scores + (1.0 - tf.cast(mask, scores.dtype)) * FAR
-        shares = self.dropout(tf.nn.softmax(scores), training=training)
+        shares = self.dropping(tf.nn.softmax(scores), training=training)
         y = self.output_dense(tf.einsum("acbe,aecd->abcd", shares, v))
         return (y, shares) if return_attention_scores else y
 

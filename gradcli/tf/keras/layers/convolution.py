@@ -73,8 +73,14 @@ class Conv3D(Convolution):
     rank = 3
 
 
+OF_ONE_KERNEL = ("groups", "kernel_initializer", "kernel_regularizer", "kernel_constraint")
+"""Options of convolutions that those with other kernels have not."""
+
+
 class Conv2DTranspose(Convolution):
     """The transpose of a convolution over two axes: larger images of smaller ones."""
+
+    _without = ("groups",)
 
     def __init__(self, filters: int, kernel_size: Any, strides: Any = (1, 1),
                  padding: str = "valid", output_padding: Any = None, data_format: Any = None,
@@ -82,7 +88,7 @@ class Conv2DTranspose(Convolution):
         super().__init__(filters, kernel_size, strides, padding, data_format, dilation_rate, 1,
                          *args, **options)
         refuse(self, output_padding=output_padding is not None,
-               dilation_rate=self.dilation_rate != (1, 1))
+               dilation_rate=set(self.dilation_rate) != {1})
 
     def build(self, input_shape: Any) -> None:
         """Make the variables for inputs of a shape."""
@@ -130,6 +136,8 @@ def _depthwise(x: Any, kernel: Any, strides: Any, padding: str, dilations: Any) 
 class DepthwiseConv2D(Convolution):
     """A convolution of each channel with filters of its own."""
 
+    _without = OF_ONE_KERNEL
+
     def __init__(self, kernel_size: Any, strides: Any = 1, padding: str = "valid",
                  depth_multiplier: int = 1, data_format: Any = None, dilation_rate: Any = 1,
                  activation: Any = None, use_bias: bool = True,
@@ -161,6 +169,8 @@ class DepthwiseConv1D(DepthwiseConv2D):
 
 class SeparableConv2D(Convolution):
     """A convolution of each channel, then one of width 1 that joins them; Chollet, 2017."""
+
+    _without = OF_ONE_KERNEL
 
     depthwise_kernel: Any
     pointwise_kernel: Any

@@ -71,6 +71,7 @@ class Layer:
     __slots__ = ("__dict__", "__weakref__", "_given")
     _input_spec: InputSpec | None = None
     _given: tuple[tuple[Any, ...], dict[str, Any]]
+    _without: tuple[str, ...] = ()  # options of a class above that this one has not
     _lent = ""      # an attribute whose variables are not the layer's
 
     def __new__(cls, *args: Any, **options: Any) -> Any:
@@ -334,7 +335,8 @@ class Layer:
         args, options = self._given
         given = {**names, **dict(zip(names, args, strict=False)), **options}
         own = self.__dict__.get("options", {})
-        found = {name: own.get(name, getattr(self, name, given[name])) for name in names}
+        found = {name: own.get(name, getattr(self, name, given[name])) for name in names
+                 if name not in self._without}
         if found.get("data_format", "") is None:
             found["data_format"] = "channels_last"
         return found

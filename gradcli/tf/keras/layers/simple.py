@@ -6,6 +6,7 @@ import gradcli.tf as tf
 from gradcli.tf.keras.annotated import annotated
 from gradcli.tf.keras.functions.activation import elu, leaky_relu, linear, relu, softmax
 from gradcli.tf.keras.functions.activation import get as activation_of
+from gradcli.tf.keras.identifiers import get_custom_objects
 from gradcli.tf.keras.layers.inputs import REQUIRED
 from gradcli.tf.keras.layers.layer import Layer
 from gradcli.tf.keras.layers.symbolic import Input
@@ -118,6 +119,16 @@ class Softmax(Layer):
         return tf.where(there, y, tf.zeros_like(y))
 
 
+def _made(value: Any) -> Any:
+    """Return the layer of its plain data; anything else as it is."""
+    if not isinstance(value, dict) or "class_name" not in value or value["class_name"] == (
+            "DTypePolicy"):
+        return value
+    kind = get_custom_objects().get(value.get("registered_name") or "") or getattr(
+        tf.keras.layers, value["class_name"], None)
+    return kind.from_config(value["config"]) if kind is not None else value
+
+
 class Wrapper(Layer):
     """A layer around another one."""
 
@@ -127,6 +138,11 @@ class Wrapper(Layer):
                              " Please ensure wrapped layer is a valid Keras layer.")
         super().__init__(**options)
         self.layer = layer
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> Any:
+        """Return a layer with these options; those inside are made first."""
+        return super().from_config({name: _made(value) for name, value in config.items()})
 
     def build(self, input_shape: Any = None) -> None:
         """Make the variables of the layer inside."""
