@@ -91,7 +91,7 @@ def switched_on(script: Script, reason: Any, node: Any, asked: Any) -> Iterator[
                     node, f"{script.tf}.nn.{smooth}({script.code(varying[0])})")
         elif varying:
             yield _straight_through(script, node, varying[0])
-    else:
+    elif "relu" in reason.message:
         made = [n.value for n in ast.walk(script.tree) if isinstance(n, ast.keyword)
                 and n.arg == "activation" and ast.unparse(n.value) in ("'relu'", "'relu6'")]
         if made:
