@@ -11,7 +11,7 @@ from gradcli.base.errors import GradcliError, error
 from gradcli.base.lazy import quiet
 from gradcli.engine import calculus
 from gradcli.engine.record import record as records
-from gradcli.engine.record.record import ancestry, fresh_id
+from gradcli.engine.record.record import ANS, OUT, ancestry, fresh_id
 from gradcli.engine.record.tensor import Tensor, core_shape, flatten, leaf, like, value_of
 from gradcli.engine.record.variable import Variable
 from gradcli.lang.running.calls import (
@@ -41,6 +41,11 @@ if TYPE_CHECKING:
     from gradcli.ops.kinds import Op
 
     Verb = Callable[[Running, list[Any], Mapping[str, Any]], Any]
+
+
+# The order from which on a derivative is one entry, which costs less than another sweep. Below,
+# each slope is an entry, with its place and its domain.
+HIGH = 4
 
 
 def tensors(value: Any, what: str, refused: Callable[[str, Any], GradcliError]) -> Any:
@@ -178,7 +183,9 @@ def _grad(run: Running, args: list[Any], named: Mapping[str, Any]) -> Any:
             raise error("E0313", f"{len(seeds)} output gradients for {len(targets)} targets",
                         help="give one for each target", about=("value", given))
     window = _window("grad")
-    found = calculus.gradient(targets, sources, seeds=seeds, emit=True, entries=window.entries)
+    found = _next_order(targets, sources, window) if not seeds else None
+    if found is None:
+        found = calculus.gradient(targets, sources, seeds=seeds, emit=True, entries=window.entries)
     zero = _unconnected(named)
     target = targets[0] if len(targets) == 1 else leaf(0.0)
     return like(args[1], [
@@ -303,6 +310,9 @@ def _followed(run: Running, function: Function | None, op: Op | None, u: Tensor,
         y = custom_call(run, function, {function.parameters[0]: u}, local)
     else:
         y = run.call(function, [u], local if function.block else None)
+    made = _higher(_target(y), u, order, window)
+    if made is not None:
+        return made
     for _ in range(order):
         target = _target(y)
         if u.shape == () != target.shape:
@@ -317,6 +327,37 @@ def _followed(run: Running, function: Function | None, op: Op | None, u: Tensor,
         if isinstance(y, NoGradient):
             return y
     return y
+
+
+def _higher(target: Tensor, source: Tensor, order: int, window: RecordedPart) -> Tensor | None:
+    """Return a derivative of high order as one entry; None where only sweeps can tell."""
+    if order < HIGH:
+        return None
+    from gradcli.engine.sweeps import orders
+
+    found = orders.higher(window.entries, target, source, order)
+    return None if found is None else calculus.as_derivative(found, [target], source)
+
+
+def _next_order(targets: Sequence[Tensor], sources: Sequence[Tensor], window: RecordedPart
+                ) -> list[Any] | None:
+    """Return the derivative of one number in one other as one entry, where the target is that of
+    the order before; else None.
+    """
+    if len(targets) != 1 or len(sources) != 1:
+        return None
+    (target,), (source,) = targets, sources
+    order, first = 1, target.id
+    derived = window.derived
+    while first is not None and derived.get(first, (0, None))[1] == source.id:
+        order, first = order + 1, derived[first][0]
+    if order != HIGH or first is None:    # beyond, one entry is the derivative of another
+        return None
+    made = next((e[ANS] for e in reversed(window.entries) if e[OUT] == first), None)
+    if made is None:
+        return None
+    found = _higher(Tensor(made, first), source, order, window)
+    return None if found is None else [calculus.as_derivative(found, [target], source)]
 
 
 def _len(run: Running, args: list[Any], named: Mapping[str, Any]) -> Any:
