@@ -130,7 +130,7 @@ def lifted(op: Op) -> Callable[..., Any]:
         if options:
             options = {key: plain(value) for key, value in options.items()}
         found = answered(op(*given, **options))
-        if type(found) is Tensor and given and op.role(0) == "data" and (
+        if given and whole(given[0]) and type(found) is Tensor and op.role(0) == "data" and (
                 is_float(found.value) and all(map(whole, given))):
             raise error("E0302", f"`{op.name}` takes no {given[0].dtype.name}",
                         help="make it a float: tf.cast(x, tf.float32)")
