@@ -370,7 +370,7 @@ def operands(op: Any, given: Sequence[Any]) -> list[Any]:
     """Return the operands of an operation as tensors: numbers and arrays in the type of the first
     tensor among its data, else of the first of all.
     """
-    if all([isinstance(x, engine.Tensor) for x in given]):
+    if all(isinstance(x, engine.Tensor) for x in given):
         return [as_tensor(x.read()) for x in given]
     data = [op.role(k) == "data" and (
         k >= len(op.parameters) or op.parameters[k] not in PLACES) for k in range(len(given))]
