@@ -68,6 +68,7 @@ DEPENDENCIES = {
     "jsonschema": "test_diagnostics test_render test_steps",
     "latex2mathml": "test_homework_pages test_html",
     "lark": "test_blocks_syntax test_grammar test_parser",
+    "llvmlite": "test_jit",
     "matplotlib": "test_plot test_plot_docs",
     "mpmath": "test_ops_layers",
     "mypy": "",

@@ -47,10 +47,11 @@ def is_scalar(recorded: Trace) -> bool:
         type(v) in SCALAR_TYPES for e in recorded.steps for v in (e[ANS], *e[VALUES]))
 
 
-def generated(recorded: Trace) -> Callable[..., tuple[Any, ...]]:
-    """Return the function of the inputs, as floats in order, that gives the answers.
+def written(recorded: Trace) -> tuple[Writer, list[Operand]]:
+    """Return the statements that calculate the answers from the inputs, floats in order, and the
+    answers: their function raises Elsewhere, Doubtful, or what Python's arithmetic raises at an
+    edge (`kinds.EDGE`).
 
-    It raises Elsewhere, Doubtful, or what Python's arithmetic raises at an edge (`kinds.EDGE`).
     Raises Unrecorded where constants are very large or very small.
     """
     writer = Writer(len(recorded.inputs))
@@ -65,11 +66,11 @@ def generated(recorded: Trace) -> Callable[..., tuple[Any, ...]]:
             writer.check_divisor(known.get(entry[IDS][entry[OP].steep]))
     for i, value in recorded.guards:
         if i in known:
-            writer.check(known[i], "!=", writer.constant(value), "Elsewhere")
+            writer.check(known[i], ELSEWHERE, writer.constant(value))
     derivatives = set(recorded.derivatives)
     for i in recorded.derivatives:
         if i in known:
-            writer.check(known[i], "!=", known[i], "Doubtful")
+            writer.check(known[i], NOT_A_NUMBER)
     vanishing = [known[e[OUT]] for e in recorded.steps if "vanishing" in e[OP].traits]
     for answer, _ in recorded.answers:
         if answer in known and answer in derivatives:
@@ -77,8 +78,8 @@ def generated(recorded: Trace) -> Callable[..., tuple[Any, ...]]:
     for i in recorded.fragile():
         if i in known:
             writer.keep(known[i])
-    return writer.function([
-        known[i] if i in known else writer.constant(value) for i, value in recorded.answers])
+    return writer, [
+        known[i] if i in known else writer.constant(value) for i, value in recorded.answers]
 
 
 class Formal(Symbol):
@@ -98,21 +99,29 @@ class Formal(Symbol):
 
 
 class Formula:
-    """A value: its text with {0}, {1}, ... for the operands."""
+    """A value: its text with {0}, {1}, ... for the operands. function: of floats, that makes it;
+    None where it is another one.
+    """
 
-    __slots__ = ("operands", "template")
+    __slots__ = ("function", "operands", "template")
 
-    def __init__(self, template: str, operands: Sequence[Operand]) -> None:
+    def __init__(self, template: str, operands: Sequence[Operand],
+                 function: Callable[..., Any] | None) -> None:
         self.template = template
         self.operands = operands
+        self.function = function
+
+
+# What must not hold of a value v, and what is raised then. {0}, {1}, ... are other operands.
+ELSEWHERE, NOT_A_NUMBER, TINY, LOST = "elsewhere", "not a number", "tiny", "lost"
 
 
 class Writer(Graph):
     """Values by number: the inputs first, then the formulas in order.
 
-    checks: number of a value to the statements behind it. names: what the text calls. templates:
-    of operations. growing: numbers of values that may be very large if no operand is; named:
-    the variables of those that have one.
+    checks: number of a value to what is checked of it, (what, other operands). names: what the text
+    calls. templates: of operations. growing: numbers of values that may be very large if no operand
+    is; named: the variables of those that have one.
     """
 
     __slots__ = ("checks", "first", "formulas", "growing", "named", "names", "templates")
@@ -122,7 +131,7 @@ class Writer(Graph):
         self.first = inputs
         self.formulas: list[Formula] = []
         self.templates: dict[Op, str] = {}
-        self.checks: dict[int, list[str]] = {}
+        self.checks: dict[int, list[tuple[str, tuple[Operand, ...]]]] = {}
         self.growing: set[int] = set()
         self.named: list[str] = []
         self.names: dict[str, Any] = {
@@ -139,6 +148,10 @@ class Writer(Graph):
         name = f"k{len(self.names)}"
         self.names[name] = value
         return name
+
+    def value(self, constant: str) -> Any:
+        """Return the value of the text of a constant."""
+        return eval(constant, self.names)
 
     def operand(self, entry: Entry, known: dict[int | None, Operand]) -> Operand:
         """Return the operand that an entry computes: a new value, or the number of an equal one."""
@@ -160,7 +173,8 @@ class Writer(Graph):
             number = self.node(key, tuple([
                 o for n, o in enumerate(operands) if isinstance(o, int)
                 for _ in range(template.count(f"{{{n}}}"))]))
-            self.formulas.append(Formula(template, operands))
+            self.formulas.append(Formula(
+                template, operands, None if _is_whole(entry) else op.floats))
             # Products make very large numbers of moderate ones in long chains only.
             if type(entry[ANS]) is float and "bounded" not in op.traits and op.name not in (
                     "multiply", "square"):
@@ -171,7 +185,7 @@ class Writer(Graph):
         """Return the text of an operation with places for its operands."""
         op: Op = entry[OP]
         places = [f"{{{k}}}" for k in range(len(entry[VALUES]))]
-        if not op.elementwise or type(entry[ANS]) is int or int in map(type, entry[VALUES]):
+        if _is_whole(entry):
             name = f"c{len(self.names)}"
             self.names[name] = _whole(entry)
             return f"{name}({', '.join(places)})"
@@ -196,19 +210,17 @@ class Writer(Graph):
         if isinstance(value, int):
             self.checks.setdefault(value, [])
 
-    def check(self, value: Operand, sign: str, other: Operand, problem: str) -> None:
-        """Raise a problem where a value is not what it should be."""
+    def check(self, value: Operand, what: str, *others: Operand) -> None:
+        """Note that something must not hold of a value (see `ELSEWHERE` and others)."""
         if isinstance(value, int):
-            right = f"v{other}" if isinstance(other, int) else other
-            self.checks.setdefault(value, []).append(
-                f" if v{value} {sign} {right}: raise {problem}")
+            found = self.checks.setdefault(value, [])
+            if (what, others) not in found:
+                found.append((what, others))
 
     def check_divisor(self, value: Operand | None) -> None:
         """Add the check that a divisor is not very small, since the quotient is in doubt there."""
         if isinstance(value, int) and value >= self.first:
-            found, line = self.checks.setdefault(value, []), _not_small(value)
-            if line not in found:
-                found.append(line)
+            self.check(value, TINY)
 
     def check_vanishing(self, value: Operand, vanishing: Iterable[Operand]) -> None:
         """Add the check of a derivative that is next to nothing while a value before it is, too:
@@ -219,9 +231,7 @@ class Writer(Graph):
         for v in before:
             self.keep(v)
         if before:
-            small = " or ".join([f"{-SMALL} < v{v} < {SMALL}" for v in before])
-            self.checks.setdefault(value, []).append(  # type: ignore[arg-type]
-                f" if {-FAINT} < v{value} < {FAINT} and ({small}): raise Doubtful")
+            self.check(value, LOST, *before)
 
     # --- text ---------------------------------------------------------------------------------
 
@@ -243,7 +253,7 @@ class Writer(Graph):
         # What is answered or checked is not part of an expression.
         uses = self.uses((*answers, *self.checks) * 2, lambda k, n: True)
         for number in range(self.first):
-            yield from self.checks.get(number, ())
+            yield from self._checked(number)
         # Of values that stand in an expression the text, and how many operations it holds.
         inside: dict[int, tuple[str, int]] = {}
         for number, formula in enumerate(self.formulas, self.first):
@@ -254,7 +264,7 @@ class Writer(Graph):
                 if isinstance(o, int) and o in inside:
                     o, more = inside.pop(o)
                     size += more
-                texts.append(f"v{o}" if isinstance(o, int) else o)
+                texts.append(_text(o))
             text = formula.template.format(*texts)
             if uses[number] == 1 and size < NESTED:
                 inside[number] = f"({text})", size
@@ -262,11 +272,34 @@ class Writer(Graph):
                 if number in self.growing:
                     self.named.append(f"v{number}")
                 yield f" v{number} = {text}"
-                yield from self.checks.get(number, ())
+                yield from self._checked(number)
+
+    def _checked(self, number: int) -> Iterator[str]:
+        """Yield the lines of the checks of a value."""
+        for what, others in self.checks.get(number, ()):
+            if what is TINY:
+                yield _not_small(number)
+            elif what is NOT_A_NUMBER:
+                yield f" if v{number} != v{number}: raise Doubtful"
+            elif what is ELSEWHERE:
+                yield f" if v{number} != {_text(others[0])}: raise Elsewhere"
+            else:
+                small = " or ".join([f"{-SMALL} < {_text(o)} < {SMALL}" for o in others])
+                yield f" if {-FAINT} < v{number} < {FAINT} and ({small}): raise Doubtful"
+
+
+def _text(operand: Operand) -> str:
+    return f"v{operand}" if isinstance(operand, int) else operand
 
 
 def _not_small(number: int) -> str:
     return f" if {-SMALL} < v{number} < {SMALL} and v{number}: raise Doubtful"
+
+
+def _is_whole(entry: Entry) -> bool:
+    """Return whether an operation is called as a whole, since it is no formula of floats."""
+    return not entry[OP].elementwise or type(entry[ANS]) is int or (
+        int in map(type, entry[VALUES]))
 
 
 def _whole(entry: Entry) -> Callable[..., Any]:

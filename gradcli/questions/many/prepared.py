@@ -161,11 +161,13 @@ def _value(target: Target) -> Any:
 
 def _function(found: Trace, read: Sequence[bool]) -> Callable[..., Sequence[Any]]:
     """Return what runs a trace. read: which of the values that a point gives are read at all."""
-    from gradcli.engine.compiled.python import generated, is_scalar
+    from gradcli.engine.compiled.python import is_scalar, written
 
     function: Callable[..., Sequence[Any]]
     if is_scalar(found):
-        function = generated(found)
+        from gradcli.engine.compiled.jit import patient
+
+        function = patient(*written(found))
     else:
         from gradcli.engine.compiled.single import Replay
 
