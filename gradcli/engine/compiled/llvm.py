@@ -65,6 +65,9 @@ class Number(Symbolic):
             raise Refused(op.name)
         return body.call(op.floats, args)
 
+    def __pow__(self, other: Any) -> Any:
+        return self.body.call(math.pow, (self, other))
+
     def __abs__(self) -> Number:
         return self.body.number(f"call double @llvm.fabs.f64(double {self.name})")
 
@@ -358,4 +361,5 @@ TYPES = {"type", "isinstance", "getattr", "hasattr"}
 PURE = {"sqrt": "llvm.sqrt.f64"}
 ALONE: dict[Any, Callable[..., Any]] = {
     abs: abs, math.fabs: abs, math.copysign: _copysign, math.isnan: lambda x: x != x,
+    math.radians: lambda x: x * (math.pi / 180.0), math.degrees: lambda x: x * (180.0 / math.pi),
     math.isfinite: lambda x: x - x == 0.0, math.isinf: lambda x: abs(x) == math.inf}
