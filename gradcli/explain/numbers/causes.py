@@ -328,6 +328,14 @@ class Explainer:
             return Fault("nan-spread", None, f"`{binding.name}` {bad} since it was assigned here,"
                          " and that spreads", "ask the tape of the step before, whose gradient or"
                          " size of step made it so", binding.span)
+        if binding is not None and binding.kind == "outside":
+            return Fault("nan-spread", None, f"`{binding.name}` {bad}: of what made it, before any"
+                         " tape recorded, only this is not defined for all numbers; and that"
+                         " spreads", "guard it here: a divisor of 0, a logarithm or root of 0 or"
+                         " less", binding.span)
+        if binding is not None and binding.kind == "constant":
+            return Fault("nan-spread", None, f"`{binding.name}` {bad} already, and that spreads",
+                         f"give `{binding.name}` finite values", binding.span)
         if binding is not None:
             return Fault("nan-spread", None, f"`{binding.name}` {bad} where it gets its value, and"
                          " that spreads", f"give `{binding.name}` finite values", binding.span)

@@ -9,14 +9,17 @@ import re
 from itertools import islice
 from types import ModuleType
 
+from gradcli.base.lazy import np
 from gradcli.engine.record.provenance import all_names, together
-from gradcli.engine.record.record import PLACE
+from gradcli.engine.record.record import IDS, OP, PLACE, VALUES
 from gradcli.engine.record.tensor import Tensor
 from gradcli.engine.record.variable import Variable
 from gradcli.explain.missing.scene import Naming
 from gradcli.explain.python import text
 from gradcli.explain.python import text as python_text
 from gradcli.explain.python.text import PythonFiles
+from gradcli.ops.graph import reached
+from gradcli.ops.values import shape_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -139,9 +142,38 @@ class ValueNames:
                 found.append(Naming(self.name_of_state(start), before, None, "variable"))
         for id in made - named:
             if id in self.born:
-                found.append(Naming(self.texts.written(self.born[id]) or "a value", id,
-                                    self.born[id], self.kinds[id]))
+                found.append(Naming(self._argument_of(id) or self.texts.written(self.born[id])
+                                    or "a value", id, self.born[id], self.kinds[id]))
         return sorted(found, key=lambda n: n.id)
+
+    def _argument_of(self, id: int) -> str | None:
+        """Return the text of the argument of a call or operator that a constant was made of."""
+        place = self.born[id]
+        user = next((e for e in self.entries.values() if id in e[IDS]), None)
+        k = user[IDS].index(id) if user is not None else 0
+        value = user[VALUES][k] if user is not None and user[VALUES] else None
+        nodes = self.texts.around(place)
+        given = python_text.operands_of(nodes[-1]) if nodes and user is not None else []
+        for node in getattr(nodes[-1], "args", given) if nodes else ():
+            held = self.names.get(node.id) if isinstance(node, ast.Name) else None
+            if value is not None and _equal(held, value):
+                return str(node.id)
+        if user is None or user[PLACE] is None or user[PLACE][2:4] != place or (
+                len(given) != len(user[IDS])):
+            return None
+        text = ast.unparse(given[k])
+        return text if len(text) <= LONGEST else None
+
+    def suspect(self, id: int) -> Any:
+        """Return the location of the last operation that is not defined for all numbers, of those
+        without a record that made a value; None if several statements have such, or none.
+        """
+        made = reached([id], lambda i: [
+            k for k in self.entries[i][IDS] if k is not None] if i in self.entries else [])
+        found = [self.entries[i] for i in sorted(made) if i in self.entries]
+        places = [e[PLACE][2:4] for e in found if e[PLACE] is not None and e[OP].domain]
+        statements = {self.texts.statement(place) for place in places}
+        return places[-1] if len(statements) == 1 else None
 
     def tensors(self) -> list[Tensor]:
         """Return the tensors that the caller's names still hold."""
@@ -208,10 +240,20 @@ class ValueNames:
         """
         nodes = self.texts.around(self.place)
         call = nodes[-1] if nodes else None
-        if not isinstance(call, ast.Call) or not 0 <= k < len(call.args) or (
-                isinstance(call.func, ast.Attribute) and call.func.attr in TRAINING):
+        if not isinstance(call, ast.Call) or not 0 <= k < len(call.args) or self.trains():
             return None
         return call.args[k]
+
+    def trains(self) -> bool:
+        """Return whether the question is one of a training step, of its own loss."""
+        return python_text.is_training(next(iter(self.texts.around(self.place)[-1:]), None))
+
+
+def _equal(held: Any, value: Any) -> bool:
+    """Return whether an array that a name holds is what was made into a constant."""
+    return hasattr(held, "__array__") and not isinstance(held, Tensor) and (
+        shape_of(held) == shape_of(value)) and bool(np.array_equal(
+            held, value, equal_nan=True) or np.allclose(held, value, equal_nan=True))
 
 
 def items_of(name: str, holder: Any) -> list[tuple[str, Any]]:
@@ -263,8 +305,6 @@ def _shortest(value: Any, level: list[tuple[str, Any]]) -> str | None:
     return None
 
 
-# Methods that ask a tape for a gradient of what they compute themselves.
-TRAINING = ("fit", "train_on_batch", "train_step", "minimize")
 HEADS = (ast.If, ast.While, ast.For, ast.AsyncFor)
 
 

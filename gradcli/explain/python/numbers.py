@@ -6,10 +6,11 @@ from __future__ import annotations
 
 from gradcli.base.lazy import np, quiet
 from gradcli.engine import calculus
-from gradcli.engine.record.record import PLACE, span_of
+from gradcli.engine.record.record import OUT, PLACE, span_of
 from gradcli.engine.record.tensor import Tensor
 from gradcli.explain import catalogue as reasons
 from gradcli.explain.elements import finite, is_nan
+from gradcli.explain.missing.scene import Naming
 from gradcli.explain.notes import Kinks
 from gradcli.explain.numbers.cancelled import Cancellation
 from gradcli.explain.numbers.nonfinite import NonfiniteGradients
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from gradcli.base.errors import Span
     from gradcli.engine.record.record import Segment
     from gradcli.explain.catalogue import Note
-    from gradcli.explain.missing.scene import Naming
     from gradcli.explain.python.scene import PythonTrace
 
 
@@ -45,6 +45,9 @@ def causes(window: Segment, trace: PythonTrace, derived: Mapping[int, tuple[int,
     values. own: ids of the source on the tape. tensorflow: zeros absorb as there.
     """
     placed = [e[PLACE] for e in reversed(window) if e[PLACE] is not None]
+    made = {e[OUT] for e in window}
+    namings = [_outside(n, trace) if n.kind == "computed" and n.id not in made else n
+               for n in namings]
     text = PythonText(trace.texts, [*placed, *[n.span for n in namings if n.span is not None]])
     known = [*trace.tensors(), *targets, *[Tensor(source.value, i) for i in own]]
     run: Any = TapeRun(window, known, derived, namings, trace.events.requests, text)
@@ -85,6 +88,12 @@ def causes(window: Segment, trace: PythonTrace, derived: Mapping[int, tuple[int,
     last = next((span for e in reversed(run.record.entries) for span in [span_of(e)] if span), None)
     return answer, [_reason(n, text, last) for k, n in enumerate(notes)
                     if n.message not in [m.message for m in notes[:k]]]
+
+
+def _outside(naming: Naming, trace: PythonTrace) -> Naming:
+    """Return the naming of a value that no tape recorded, at the place that may have spoiled it."""
+    place = trace.suspect(naming.id)
+    return naming if place is None else Naming(naming.name, naming.id, place, "outside")
 
 
 def _reason(note: Note, text: PythonText, last: Span | None) -> reasons.Reason:

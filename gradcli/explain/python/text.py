@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 LEAVING = (ast.Return, ast.Raise, ast.Break, ast.Continue)
 LOOPS = (ast.For, ast.AsyncFor, ast.While)
 SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+# Methods that ask a tape for a gradient of what they compute themselves.
+TRAINING = ("fit", "train_on_batch", "train_step", "minimize")
 
 
 class PythonFile:
@@ -276,10 +278,19 @@ def name_bound(nodes: Sequence[ast.AST], where: Range | None) -> str | None:
         if isinstance(target, ast.Tuple) and isinstance(statement.value, ast.Tuple):
             pairs = list(zip(target.elts, statement.value.elts, strict=False))
         for to, value in pairs:
+            if is_training(value):
+                continue    # `history = model.fit(x, y)`: made inside, and not what it returns
             if value is not None and not isinstance(to, (ast.Tuple, ast.List)) and (
                     range_of(value) == where):
                 return ast.unparse(to)
     return None
+
+
+def is_training(node: Any) -> bool:
+    """Return whether a node is a call of a method that computes a loss and asks for its gradient.
+    """
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and (
+        node.func.attr in TRAINING)
 
 
 def binding_in(nodes: Sequence[ast.AST], name: str) -> tuple[Any, ast.AST] | None:

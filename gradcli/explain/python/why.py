@@ -279,8 +279,9 @@ def _explain(trace: PythonTrace, seen: Window, target: Any, targets: Sequence[Te
 
 def _name_of_target(trace: PythonTrace, target: Any, targets: Sequence[Tensor]) -> str:
     """Return the caller's name for the target, or for a short list of targets."""
-    name = trace.name_of(target, "the target", 0)
-    if name == "the target" and targets and target is not targets[0]:
+    otherwise = "the loss" if trace.trains() else "the target"
+    name = trace.name_of(target, otherwise, 0)
+    if name == otherwise and targets and target is not targets[0]:
         names = [trace.name_of(t, "", 0) for t in targets]
         if all(names) and sum(map(len, names)) < LONGEST:
             return f"[{', '.join(names)}]"
