@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import tempfile
 from contextlib import contextmanager, suppress
 
 from gradcli.base.errors import Diagnostic, GradcliError, Source
@@ -87,7 +86,9 @@ class _Replacement:
         try:
             handle = os.open(folder, os.O_TMPFILE | os.O_WRONLY, 0o600)
         except (AttributeError, OSError):
-            handle, self._temporary = tempfile.mkstemp(dir=folder, prefix=".gradcli-")
+            from tempfile import mkstemp
+
+            handle, self._temporary = mkstemp(dir=folder, prefix=".gradcli-")
         self._file = os.fdopen(handle, "wb")
 
     def __enter__(self) -> BinaryIO:
@@ -104,7 +105,9 @@ class _Replacement:
         if hasattr(os, "fchmod"):
             os.fchmod(self._file.fileno(), self._mode)
         if not self._temporary:
-            with tempfile.NamedTemporaryFile(
+            from tempfile import NamedTemporaryFile
+
+            with NamedTemporaryFile(
                     dir=os.path.dirname(self._path), prefix=".gradcli-") as free:
                 name = free.name
             # Only with a folder given does Python call what follows the link in /proc.

@@ -6,7 +6,8 @@ rows. The results do not depend on who does which block.
 
 from __future__ import annotations
 
-import threading
+import os
+from _thread import _local as ThreadLocal
 from collections import deque
 from itertools import chain, product
 
@@ -47,8 +48,6 @@ class Job:
 
     def __init__(self, source: Source, command: str, options: Mapping[str, Any],
                  inputs: Sequence[Input], wanted: Sequence[int], on_error: str) -> None:
-        import uuid
-
         self.text = source.text
         self.name = source.name
         self.command = command
@@ -59,7 +58,7 @@ class Job:
         self.paired = statements.available()
         self.layout: AnswerLayout | None = None
         self.output: Output | None = None
-        self.key = uuid.uuid4().hex
+        self.key = os.urandom(16).hex()
 
     def question(self, point: Mapping[str, Any] | None = None) -> Question:
         """Return the question, at a point."""
@@ -107,7 +106,7 @@ class Done:
         self.left_out: list[str] = []
 
 
-_local = threading.local()
+_local: Any = ThreadLocal()
 
 
 def _points(job: Job) -> Points:

@@ -16,10 +16,12 @@ import tarfile
 import zipfile
 from importlib.util import find_spec
 from pathlib import Path
+from sysconfig import get_platform
 
 import pytest
 from commands import Ran, run
 from folders import ROOT
+from loaded import HEAVY
 
 pytestmark = pytest.mark.slow
 
@@ -81,10 +83,10 @@ def run_ok(*command: str, **keywords: object) -> Ran:
     return done
 
 
-def build(target: str, source: Path, folder: Path) -> Path:
+def build(target: str, source: Path, folder: Path, portable: str | None = None) -> Path:
     """Build a wheel or an sdist with the installed hatchling; the only file made."""
     run_ok(sys.executable, "-B", "-m", "hatchling", "build", "-t", target, "-d", str(folder),
-           cwd=source, env={"PYTHONPATH": None})
+           cwd=source, env={"PYTHONPATH": None, "GRADCLI_PORTABLE": portable})
     (made,) = folder.iterdir()
     return made
 
@@ -161,21 +163,56 @@ def test_the_wheel_holds_the_package_and_nothing_else(wheel: Path) -> None:
     tables = {path.relative_to(ROOT).as_posix()
               for path in (ROOT / "gradcli" / "tf").rglob("*.txt")}
     assert inside == (tracked_modules() | grammars | schemas | manual | tables
-                      | {"gradcli/_version.py", "gradcli/lang/syntax/_tables.py",
+                      | {f"gradcli-{__version__}.data/scripts/gradcli",
+                         "gradcli/_version.py", "gradcli/lang/syntax/_tables.py",
                          "gradcli/lang/paper/_tables.py", "gradcli/py.typed"})
 
 
 def test_the_wheel_says_what_it_is(wheel: Path) -> None:
     from gradcli._version import __version__
 
-    assert wheel.name == f"gradcli-{__version__}-py3-none-any.whl"
+    platform = get_platform().replace("-", "_").replace(".", "_")
+    assert wheel.name == f"gradcli-{__version__}-py3-none-{platform}.whl"
     with zipfile.ZipFile(wheel) as file:
         metadata = file.read(f"gradcli-{__version__}.dist-info/METADATA").decode()
-        scripts = file.read(f"gradcli-{__version__}.dist-info/entry_points.txt").decode()
     assert f"\nVersion: {__version__}\n" in metadata
     assert "\nLicense-Expression: MIT\n" in metadata
-    assert "gradcli = gradcli.cli.main:main" in scripts
     assert f"gradcli-{__version__}.dist-info/licenses/LICENSE" in names(wheel)
+
+
+def test_a_portable_wheel_has_an_entry_point_in_place_of_the_script(
+        wheel: Path, tmp_path: Path) -> None:
+    from gradcli._version import __version__
+
+    portable = build("wheel", ROOT, tmp_path, "1")
+    assert portable.name == f"gradcli-{__version__}-py3-none-any.whl"
+    points = f"gradcli-{__version__}.dist-info/entry_points.txt"
+    assert names(portable) ^ names(wheel) == {
+        points, f"gradcli-{__version__}.data/scripts/gradcli"}
+    with zipfile.ZipFile(portable) as file:
+        assert "gradcli = gradcli.__main__:script" in file.read(points).decode()
+
+
+@pytest.mark.parametrize(("executable", "own"), [
+    ("/usr/bin/python3", True), ("/home/ann/My Projects/venv/bin/python", False),
+    (f"/{'long' * 30}/venv/bin/python", False)])
+def test_a_wheel_has_a_script_where_the_system_runs_it(
+        executable: str, own: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    from hatch_build import is_local
+
+    monkeypatch.delenv("GRADCLI_PORTABLE", raising=False)
+    monkeypatch.setattr(sys, "executable", executable)
+    assert is_local() is own
+
+
+def test_the_script_of_a_wheel_imports_nothing_but_gradcli(from_wheel: Installed) -> None:
+    """That of pip before 25.1 imports `re`, 4 ms, and all others `sys` alone."""
+    script = from_wheel.python.parent / "gradcli"
+    ran = from_wheel(str(from_wheel.python), "-X", "importtime", str(script), *GRAD)
+    assert gradient(ran) == 6.0
+    loaded = {line.rpartition("|")[2].strip() for line in ran.stderr.splitlines()}
+    assert "gradcli.cli.main" in loaded
+    assert not loaded & HEAVY
 
 
 def test_the_wheels_tables_are_those_of_the_grammars(wheel: Path) -> None:

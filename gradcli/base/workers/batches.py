@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections import deque
 
-from gradcli.base.errors import Diagnostic, GradcliError
+from gradcli.base.errors import GradcliError
 from gradcli.base.workers import child, guarded
+from gradcli.base.workers.pools import helpless
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -211,10 +212,3 @@ class _Run:
             if all(places):
                 self.on_result(batch, [place[0] for place in places])
 
-
-def helpless(problem: Exception) -> GradcliError:
-    """Return E0738 for the exception of an executor that has lost its workers."""
-    why = f"{type(problem).__name__}: {problem}".splitlines()[0]
-    return GradcliError(Diagnostic(
-        "E0738", f"no worker can do the work: {why:.200}",
-        help="workers of a cluster need the same version of gradcli as this machine"))

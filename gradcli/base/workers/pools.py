@@ -93,3 +93,11 @@ async def _connected(address: str) -> None:
 def _unreachable(address: str, why: str, help: str) -> GradcliError:
     return GradcliError(Diagnostic(
         "E0617", why, span=(0, len(address)), source=Source(address, "--scheduler"), help=help))
+
+
+def helpless(problem: Exception) -> GradcliError:
+    """Return E0738 for the exception of an executor that has lost its workers."""
+    why = f"{type(problem).__name__}: {problem}".splitlines()[0]
+    return GradcliError(Diagnostic(
+        "E0738", f"no worker can do the work: {why:.200}",
+        help="workers of a cluster need the same version of gradcli as this machine"))

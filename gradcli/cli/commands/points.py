@@ -11,8 +11,7 @@ from collections import deque
 from contextlib import ExitStack, closing, contextmanager
 
 from gradcli.base.errors import GradcliError
-from gradcli.base.workers.batches import helpless
-from gradcli.base.workers.pools import pool
+from gradcli.base.workers.pools import helpless, pool
 from gradcli.cli.commands.output import Destination, complain
 from gradcli.cli.commands.question import QUESTIONS, guarded, question_arguments
 from gradcli.cli.environment import OK, WRONG
@@ -50,7 +49,6 @@ def run(options: QuestionOptions, environment: Environment) -> int:
     """Answer a question at every row; 1 with --strict if a gradient is None or a number NaN,
     infinite or perhaps wrong.
     """
-    gc.enable()     # a command that may run for hours is not one answer
     status: int = guarded(
         options, environment, lambda program, options: _answer(program, options, environment))
     return status
@@ -81,6 +79,7 @@ def _answer(program: Program, options: QuestionOptions, environment: Environment
             for done in bar:
                 sink.write(done.piece)
                 report.add(done)
+                gc.enable()     # behind the first block: the work may take hours
         if not options.quiet:
             report.near(lookalikes(program, table, job.inputs))
             if command != "eval":
