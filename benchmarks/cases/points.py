@@ -23,8 +23,10 @@ def columns() -> list[Any]:
     return [rng.uniform(-2, 2, POINTS) for _ in range(3)]
 
 
-def gradcli(text: str, paired: bool = True) -> Callable[[], Any]:
-    """paired: sine and cosine together from the tangent, where that is exact on this machine."""
+def gradcli(text: str, paired: bool = True, expected: int = 0) -> Callable[[], Any]:
+    """paired: sine and cosine together from the tangent, where that is exact on this machine.
+    expected: how many points machine code is made for.
+    """
     import gradcli as g
     from gradcli.engine.compiled import statements
     from gradcli.questions.many.rows import Points
@@ -33,7 +35,7 @@ def gradcli(text: str, paired: bool = True) -> Callable[[], Any]:
     if not paired:
         statements.available = lambda: False
 
-    points = Points(Question(g.loads(text)), "grad", ["x", "y", "z"])
+    points = Points(Question(g.loads(text)), "grad", ["x", "y", "z"], expected=expected)
     data = columns()
     return lambda: points.answers(data).arrays
 
@@ -134,12 +136,14 @@ def sides(text: str, formula: Formula, by_hand: Formula) -> list[Side]:
 
     return [
         Worker("gradcli", CHECKOUT, lambda: gradcli(text)),
+        Worker(CODE, "llvmlite", lambda: gradcli(text, expected=1000*POINTS)),
         Worker("numpy by hand", "numpy", lambda: numpy(by_hand)),
         Worker("numba by hand", "numba", lambda: numba(by_hand)),
         *[worker(*peer) for peer in PEERS],
     ]
 
 
+CODE = "gradcli, llvmlite"
 UNPAIRED = "gradcli, np.sin and np.cos"
 
 CASES = [
@@ -147,12 +151,14 @@ CASES = [
         *sides(formulas.WAVES, formulas.waves, formulas.waves_by_hand),
         Worker(UNPAIRED, CHECKOUT, lambda: gradcli(formulas.WAVES, paired=False)),
     ], [
-        Ratio("gradcli", "numba by hand", 0.6), Ratio("gradcli", "torch", 0.5),
+        Ratio("gradcli", "numba by hand", 0.6), Ratio(CODE, "numba by hand", 0.15),
+        Ratio("gradcli", "torch", 0.5),
         Ratio("gradcli", "jax jit", 0.4), Ratio("gradcli", "numpy by hand"),
         Ratio(UNPAIRED, "numba by hand"), Ratio(UNPAIRED, "torch"), Ratio(UNPAIRED, "jax jit"),
     ]),
     Case("points-plain", "the same without sine and cosine",
          sides(formulas.PLAIN, formulas.plain, formulas.plain_by_hand),
-         [Ratio("gradcli", "numba by hand", 1.2), Ratio("gradcli", "torch"),
-          Ratio("gradcli", "jax jit"), Ratio("gradcli", "numpy by hand")]),
+         [Ratio("gradcli", "numba by hand", 1.2), Ratio(CODE, "numba by hand", 0.4),
+          Ratio("gradcli", "torch"), Ratio("gradcli", "jax jit"),
+          Ratio("gradcli", "numpy by hand")]),
 ]

@@ -11,7 +11,7 @@ from typing import Any
 
 from benchmarks.cases import programs
 from benchmarks.cases.first_gradient import Action, Program, tensorflow_names
-from benchmarks.cases.ours import prepared
+from benchmarks.cases.ours import machine_code, prepared
 from benchmarks.cases.programs import CHAIN_AT, MIXED, MIXED_AT, RECURRENCE, TURNS
 from benchmarks.harness.case import CHECKOUT, Case, Ratio, Worker
 
@@ -114,6 +114,7 @@ def numba(program: Program, at: dict[str, float]) -> Action:
     return lambda: compiled(at["x"])
 
 
+CODE = "gradcli, llvmlite"
 Engine = Callable[[Program, dict[str, float]], Action]
 PEERS: list[tuple[str, str, Engine]] = [
     ("jax jit", "jax", jax), ("tf.function", "tensorflow", tensorflow),
@@ -129,8 +130,10 @@ def case(key: str, title: str, text: str, program: Program, at: dict[str, float]
         return Worker(name, needs, lambda: engine(program, at))
 
     return Case(key, title, [
-        Worker("gradcli", CHECKOUT, lambda: prepared(text, at)), *[worker(*peer) for peer in peers],
-    ], [Ratio("gradcli", "jax jit", 1/8), *[
+        Worker("gradcli", CHECKOUT, lambda: prepared(text, at)),
+        Worker(CODE, "llvmlite", lambda: machine_code(text, at)),
+        *[worker(*peer) for peer in peers],
+    ], [Ratio("gradcli", "jax jit", 1/8), Ratio(CODE, "casadi, buffers", 0.6), *[
         Ratio("gradcli", name) for name, _, _ in peers if name != "jax jit"]])
 
 

@@ -41,10 +41,11 @@ class Job:
     on_error: "stop", "skip" or "null".
     paired: whether sines and cosines are calculated together, which is the same on all machines
         that share a job.
+    expected: about how many points there are, where all workers are of this machine; else 0.
     """
 
-    __slots__ = ("command", "inputs", "key", "layout", "name", "on_error", "options", "output",
-                 "paired", "text", "wanted")
+    __slots__ = ("command", "expected", "inputs", "key", "layout", "name", "on_error", "options",
+                 "output", "paired", "text", "wanted")
 
     def __init__(self, source: Source, command: str, options: Mapping[str, Any],
                  inputs: Sequence[Input], wanted: Sequence[int], on_error: str) -> None:
@@ -56,6 +57,7 @@ class Job:
         self.wanted = list(wanted)
         self.on_error = on_error
         self.paired = statements.available()
+        self.expected = 0
         self.layout: AnswerLayout | None = None
         self.output: Output | None = None
         self.key = os.urandom(16).hex()
@@ -69,7 +71,7 @@ class Job:
     def points(self) -> Points:
         """Return an object that answers the question at points, in this thread."""
         return Points(self.question(), self.command, [i.name for i in self.inputs],
-                      layout=self.layout, paired=self.paired)
+                      layout=self.layout, paired=self.paired, expected=self.expected)
 
 
 class Done:

@@ -39,6 +39,9 @@ if TYPE_CHECKING:
 HELP = ("give a CSV, TSV, NDJSON, Parquet or Arrow file, `-` for standard input, or a range such as"
         " x=linspace(0,1,11)")
 
+# Bytes that a number takes in a file of text, about.
+CELL = 16
+
 class Rows:
     """A parsed block.
 
@@ -108,6 +111,12 @@ class Table(ABC):
         from gradcli.points.cells import joined
 
         return joined([self.names], echo or "csv")[0].decode()
+
+    def rows(self) -> int:
+        """Return about how many rows there are; 0 where that is not known."""
+        if self.total is None or self.unit == "rows":
+            return self.total or 0
+        return self.total // (CELL * max(len(self.names), 1))
 
     def column_error(self, column: int, message: str, help: str) -> GradcliError:
         """Return E0612, about a column."""

@@ -23,11 +23,16 @@ def by_formula(name: str) -> list[list[dict[str, Any]]]:
     return list(found.values())
 
 
-def answered(rows: list[dict[str, Any]], command: str, paired: bool) -> tuple[dict[str, Any], int]:
+# Who calculates: NumPy, sines and cosines by themselves or together, or machine code.
+HOW: dict[str, dict[str, Any]] = {
+    "single": {"paired": False}, "paired": {"paired": True}, "vectors": {"expected": 10**12}}
+
+
+def answered(rows: list[dict[str, Any]], command: str, how: str) -> tuple[dict[str, Any], int]:
     """Title to the numbers at all points, and in how many ways they were found."""
     names = list(rows[0]["vars"])
     question = Question(loads(rows[0]["expr"]), wrt=rows[0]["wrt"])
-    points = Points(question, command, names, paired=paired)
+    points = Points(question, command, names, **HOW[how])
     answers = points.answers([np.array([row["vars"][n] for row in rows]) for n in names])
     assert not answers.failed
     assert points.layout is not None
@@ -35,12 +40,12 @@ def answered(rows: list[dict[str, Any]], command: str, paired: bool) -> tuple[di
                     strict=True)), len(points.paths)
 
 
-@pytest.mark.parametrize("paired", [False, True], ids=["single", "paired"])
+@pytest.mark.parametrize("how", HOW)
 @pytest.mark.parametrize("name", COUNTS)
-def test_values_and_gradients(name: str, paired: bool) -> None:
+def test_values_and_gradients(name: str, how: str) -> None:
     recorded = 0
     for rows in by_formula(name):
-        found, ways = answered(rows, "grad", paired)
+        found, ways = answered(rows, "grad", how)
         recorded += ways > 0
         for k, row in enumerate(rows):
             assert agrees(found["f" if "f" in found else "result"][k], row["value"],
@@ -56,7 +61,7 @@ def test_hessians(name: str) -> None:
     for rows in by_formula(name)[::2]:
         if "hess" not in rows[0]:
             continue
-        found, _ = answered(rows, "hess", True)
+        found, _ = answered(rows, "hess", "paired")
         for k, row in enumerate(rows):
             for i, line in zip(row["wrt"], row["hess"], strict=True):
                 for j, want in zip(row["wrt"], line, strict=True):

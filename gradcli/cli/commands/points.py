@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 ROWS = 32_768
 # So many rows that are wrong are reported in full, the others counted.
 REPORTED = 10
+# Statements of a formula that is not short.
+MANY = 100
 # What can be written and not read.
 WRITTEN = {**ENDINGS, "json": "json", "md": "markdown"}
 
@@ -61,6 +63,8 @@ def _answer(program: Program, options: QuestionOptions, environment: Environment
         question = question_arguments(program, options)
         inputs, wanted = inputs_of(program, table, question["at"])
         job = Job(program.source, command, question, inputs, wanted, options.on_error)
+        # Other machines may have no compiler, and other functions of vectors.
+        job.expected = 0 if options.scheduler else table.rows()
         blocks = stream.prepared(job, table.blocks())
         chosen = _format(options, environment, table)
         written = "plain" if chosen == "table" else chosen
@@ -81,6 +85,7 @@ def _answer(program: Program, options: QuestionOptions, environment: Environment
                 report.add(done)
                 gc.enable()     # behind the first block: the work may take hours
         if not options.quiet:
+            report.compiled()
             report.near(lookalikes(program, table, job.inputs))
             if command != "eval":
                 report.assigned(assigned(program, job.inputs))
@@ -196,6 +201,14 @@ class Report:
             what = "left out" if self.job.on_error == "skip" else "left empty"
             rows = "row" if self.wrong == 1 else "rows"
             self.environment.tell(f"gradcli: {self.wrong:,} {rows} {what}\n")
+
+    def compiled(self) -> None:
+        """Tell with --verbose that many points would be faster with llvmlite."""
+        from gradcli.engine.compiled import jit
+
+        if self.options.verbose and jit.pays(self.job.expected, MANY) and not jit.available():
+            self.environment.tell(
+                "gradcli: so many points are calculated faster with pip install 'gradcli[jit]'\n")
 
     def near(self, found: list[tuple[str, str]]) -> None:
         """Tell which columns may have been meant as inputs."""

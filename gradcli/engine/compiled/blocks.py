@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gradcli.engine.compiled.statements import Operand, Statements, Step
+    from gradcli.engine.compiled.vectors import Block
 
 # Numbers in a buffer. Measured for 90 to 110 statements: 4 thousand cost 1.4 times as much, 8 1.15,
 # 32 as much.
@@ -38,14 +39,20 @@ class Executor:
     """Runs a graph on blocks of points, buffers of `size` numbers and more only for LEAST points.
 
     paired: sines and cosines from tangents (`gradcli.engine.compiled.statements`); None: where that
-    pays and is exact. All machines that share a job must do the same. flushed: a number left the
-    range of floats since somebody set that back.
+    pays and is exact. All machines that share a job must do the same. points: how many are
+    expected: where that many pay and functions of vectors are exact, machine code runs them
+    (`gradcli.engine.compiled.vectors`). flushed: a number left the range of floats since somebody
+    set that back.
     """
 
-    __slots__ = ("flushed", "graph", "lanes", "paired", "plan", "rows")
+    __slots__ = ("code", "flushed", "graph", "lanes", "paired", "plan", "rows")
 
-    def __init__(self, graph: Statements, size: int = BLOCK, paired: bool | None = None) -> None:
+    def __init__(self, graph: Statements, size: int = BLOCK, paired: bool | None = None,
+                 points: int = 0) -> None:
         self.flushed = False
+        self.code = _code(graph, points) if points else None
+        if self.code is not None:
+            paired = False
         self.paired = statements.available() if paired is None else paired
         self.graph = statements.paired(graph) if self.paired else graph
         self.plan = Plan(self.graph)
@@ -65,6 +72,11 @@ class Executor:
             return [a[:n] for a in self.run(filled)]
         found = [self._empty(a, n) for a in self.graph.answers]
         if not n:
+            return found
+        if self.code is not None:
+            self.flushed |= self.code.run(columns, [
+                array for array, a in zip(found, self.graph.answers, strict=True)
+                if isinstance(a, int)])
             return found
         blocks = -(-n // self.rows)
         rows = min(-(-n // blocks // LEAST) * LEAST, n // LEAST * LEAST)
@@ -108,6 +120,21 @@ class Executor:
                             for c, t in zip(columns, types, strict=True)],
                           *[a[here] for a in found]])
         self.lanes.append(lane)
+
+
+def _code(graph: Statements, points: int) -> Block | None:
+    """Return a graph as machine code, where that pays and is possible."""
+    from gradcli.engine.compiled import jit
+
+    if not jit.pays(points, len(graph.steps)) or not jit.available():
+        return None
+    from gradcli.engine.compiled.llvm import Refused
+    from gradcli.engine.compiled.vectors import block
+
+    try:
+        return block(graph)
+    except Refused:
+        return None
 
 
 class Lane:

@@ -21,7 +21,7 @@ from gradcli.ops.kinds import EDGE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
     from gradcli.engine.compiled.python import Operand, Writer
@@ -65,7 +65,8 @@ def patient(writer: Writer, answers: Sequence[Operand]) -> Callable[..., Sequenc
 
 
 # --------------------------------------------------------------------------------------------------
-# When it pays: after so many calls that Python's statements have taken as long as compiling will.
+# When it pays: after so many calls that Python's statements have taken as long as compiling will,
+# or for so many points that NumPy's calls on blocks would take longer.
 #
 # Of 1,000 operations with their gradient, a statement takes 15 ns in Python, 3 in machine code, and
 # 15 to 35 us to write and compile; loading LLVM takes 80 ms, as five million statements.
@@ -74,9 +75,20 @@ CALLS = 1500
 LOADING = 5_000_000
 
 
+# Of 72 statements a million points take 47 ms in blocks, 10 in machine code; to load LLVM, compile
+# and try the functions of vectors takes 200.
+
+WORK = 400_000_000
+
+
 def waits(statements: int) -> int:
     """Return the number of calls after which machine code pays."""
     return CALLS + LOADING // max(statements, 1)
+
+
+def pays(points: int, statements: int) -> bool:
+    """Return whether machine code would pay for so many points."""
+    return points * statements >= WORK
 
 
 # --------------------------------------------------------------------------------------------------
@@ -296,8 +308,30 @@ class Pieces:
 # --------------------------------------------------------------------------------------------------
 # llvmlite, and the functions that `math` calls.
 
-def compiled(text: str) -> Any:
-    """Return the engine that holds the code of a text; it goes with the code."""
+def features() -> Mapping[str, bool]:
+    """Return what this processor has, by LLVM's names."""
+    from llvmlite import binding
+
+    found: Mapping[str, bool] = binding.get_host_cpu_features()
+    return found
+
+
+def symbol(name: str, function: Any) -> str:
+    """Give a function of a library a name, by which code can call it, and return that."""
+    from ctypes import c_void_p, cast
+
+    from llvmlite import binding
+
+    address = cast(function, c_void_p).value
+    assert address is not None
+    binding.add_symbol(name, address)
+    return name
+
+
+def compiled(text: str, effort: int = 0) -> Any:
+    """Return the engine that holds the code of a text; it goes with the code. effort: from 0 to 3;
+    what calls functions of libm most of the time gains nothing by it.
+    """
     from llvmlite import binding
 
     binding.initialize_native_target()
@@ -305,7 +339,8 @@ def compiled(text: str) -> Any:
     module = binding.parse_assembly(text)
     # An engine takes it over.
     target = binding.Target.from_default_triple().create_target_machine(
-        cpu=binding.get_host_cpu_name(), features=binding.get_host_cpu_features().flatten(), opt=0)
+        cpu=binding.get_host_cpu_name(), features=binding.get_host_cpu_features().flatten(),
+        opt=effort)
     engine = binding.create_mcjit_compiler(module, target)
     engine.finalize_object()
     return engine
@@ -353,17 +388,9 @@ def libm() -> dict[Any, str]:
 
     LLVM knows them by other names, lest it thinks that it knows what they do.
     """
-    from ctypes import CDLL, POINTER, byref, c_double, c_void_p, cast
-
-    from llvmlite import binding
+    from ctypes import CDLL, POINTER, byref, c_double
 
     found: dict[Any, str] = {math.sqrt: "sqrt"}
-
-    def known(name: str, function: Any) -> str:
-        address = cast(function, c_void_p).value
-        assert address is not None
-        binding.add_symbol(name, address)
-        return name
 
     library = CDLL(None)
     for name in (*UNARY, *TAKES):
@@ -372,7 +399,7 @@ def libm() -> dict[Any, str]:
             continue
         theirs.restype, theirs.argtypes = c_double, [c_double] * TAKES.get(name, 1)
         if all(_same(ours, theirs, values) for values in _probes(TAKES.get(name, 1))):
-            found[ours] = known(f"libm_{name}", theirs)
+            found[ours] = symbol(f"libm_{name}", theirs)
     both = getattr(library, "sincos", None)
     if both is not None:
         both.restype = None
@@ -380,7 +407,7 @@ def libm() -> dict[Any, str]:
         s, c = c_double(), c_double()
         if all(both(x, byref(s), byref(c)) is None and _same(math.sin, lambda _: s.value, (x,))
                and _same(math.cos, lambda _: c.value, (x,)) for x, in _probes(1)):
-            found[SINCOS] = known(SINCOS, both)
+            found[SINCOS] = symbol(SINCOS, both)
     return found
 
 

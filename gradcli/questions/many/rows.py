@@ -99,8 +99,9 @@ def worked(executor: Executor, columns: Sequence[Any]) -> tuple[Any, list[Any] |
 
 
 def traced(question: Question, command: str, names: Sequence[str], point: Mapping[str, Any],
-           size: int, paired: bool | None = None) -> Path:
-    """Trace a question at one point. names: of the columns. size, paired: as `Executor` takes them.
+           size: int, paired: bool | None = None, expected: int = 0) -> Path:
+    """Trace a question at one point. names: of the columns. size, paired, expected: as `Executor`
+    takes them, the last as its `points`.
 
     Raises what the program raises there, and Unrecorded where points have to be asked one by one.
     """
@@ -125,11 +126,12 @@ def traced(question: Question, command: str, names: Sequence[str], point: Mappin
     absorbs = command == "grad" and question.mode == "reverse" and not found.slopes and not any(
         mixes_points(e, given) for e in ran)
     first, second = len(found.guards), len(found.guards) + len(found.slopes)
-    return Path(Executor(guards, size, paired) if kept else None,
+    return Path(Executor(guards, size, paired, expected) if kept else None,
                 [found.guards[k][1] for k in kept if k < first],
                 sum(first <= k < second for k in kept),
-                Executor(graph(found.entries, inputs, found.answers), size, paired), parts,
-                Forward(question, run, ran, inputs) if absorbs else None, WideTrace(found), unsaid)
+                Executor(graph(found.entries, inputs, found.answers), size, paired, expected),
+                parts, Forward(question, run, ran, inputs) if absorbs else None, WideTrace(found),
+                unsaid)
 
 
 # --------------------------------------------------------------------------------------------------
@@ -228,15 +230,16 @@ class Points:
     """A question asked at many points.
 
     names: of the columns that are inputs. layout: of the first point that is answered, which all
-    others have to have, too. size, paired: as `Executor` takes them. A batch is given as one array
-    for each name, with the points along the first axis.
+    others have to have, too. size, paired, expected: as `traced` takes them. A batch is given as
+    one array for each name, with the points along the first axis.
     """
 
-    __slots__ = ("at", "command", "layout", "names", "one_by_one", "paired", "paths", "question",
-                 "size")
+    __slots__ = ("at", "command", "expected", "layout", "names", "one_by_one", "paired", "paths",
+                 "question", "size")
 
     def __init__(self, question: Question, command: str, names: Sequence[str], size: int = BLOCK,
-                 layout: AnswerLayout | None = None, paired: bool | None = None) -> None:
+                 layout: AnswerLayout | None = None, paired: bool | None = None,
+                 expected: int = 0) -> None:
         self.question = question
         self.at = dict(question.at)
         self.command = command
@@ -244,6 +247,7 @@ class Points:
         self.size = size
         self.layout = layout
         self.paired = paired
+        self.expected = expected
         self.paths: list[Path] = []
         self.one_by_one = False
 
@@ -263,7 +267,7 @@ class Points:
                 continue
             try:
                 path = traced(self.question, self.command, self.names, self._point(columns, row),
-                              self.size, self.paired)
+                              self.size, self.paired, self.expected)
                 self._check(path.parts)
             except Unrecorded:
                 self.one_by_one = True
