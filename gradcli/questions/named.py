@@ -112,6 +112,9 @@ NAMED: Mapping[str, Callable[..., tuple[list[Any], Form]]] = {
 
 def _by_source(sources: Sequence[Binding]) -> Form:
     names = [s.name for s in sources]
+    if len(names) == 1:
+        (name,) = names
+        return lambda values: {name: values[0]}     # a quarter of the time
     return lambda values: dict(zip(names, values, strict=True))
 
 

@@ -39,12 +39,15 @@ class Compared:
         self.refused: list[str] = []
         self.wrong: list[str] = []
 
-    def patient(self, writer: Any, answers: Any) -> Callable[..., Any]:
-        statements = writer.function(answers)
+    def patient(self, writer: Any, answers: Any, use: Any) -> Callable[..., Any]:
+        function = writer.function(answers)
 
-        def otherwise(*values: float) -> Any:
+        def statements(values: Sequence[float]) -> Any:
+            return function(*values)
+
+        def otherwise(values: Sequence[float]) -> Any:
             self.asked += 1
-            return statements(*values)
+            return statements(values)
 
         try:
             code = jit.native(writer, answers, otherwise)
@@ -53,12 +56,12 @@ class Compared:
             return statements
         self.native += 1
 
-        def both(*values: float) -> Any:
+        def both(values: Sequence[float]) -> Any:
             self.calls += 1
             expected, found = bits(statements, values), bits(code, values)
             if found != expected:
                 self.wrong.append(f"{values}: {found}, not {expected}")
-            return statements(*values)
+            return statements(values)
 
         return both
 
@@ -69,7 +72,7 @@ class Compared:
 
 def bits(function: Callable[..., Sequence[Any]], values: Sequence[float]) -> list[str] | str:
     try:
-        return [x.hex() if type(x) is float else repr(x) for x in function(*values)]
+        return [x.hex() if type(x) is float else repr(x) for x in function(values)]
     except (Elsewhere, Doubtful, *EDGE) as problem:
         return type(problem).__name__
 
@@ -168,7 +171,10 @@ def test_each_row_at_edges(monkeypatch: pytest.MonkeyPatch) -> None:
         writer.formulas.append(Formula(name, range(count), op.floats))
         asked: list[Sequence[float]] = []
 
-        def otherwise(*values: float, op: Any = op, asked: Any = asked) -> Any:
+        def statements(values: Sequence[float], op: Any = op) -> Any:
+            return (op.floats(*values),)
+
+        def otherwise(values: Sequence[float], asked: Any = asked, op: Any = op) -> Any:
             asked.append(values)
             return (op.floats(*values),)
 
@@ -182,7 +188,7 @@ def test_each_row_at_edges(monkeypatch: pytest.MonkeyPatch) -> None:
         points = [[draw.choice(EDGES) for _ in range(count)] for _ in range(60)]
         points += [[x]*count for x in EDGES]
         for values in points:
-            expected, found = bits(lambda *v, op=op: (op.floats(*v),), values), bits(code, values)
+            expected, found = bits(statements, values), bits(code, values)
             if found != expected:
                 wrong.append(f"{name}{values}: {found}, not {expected}")
             elif asked and name not in outside and 5e-324 not in values and (

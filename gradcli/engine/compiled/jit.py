@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
     from gradcli.engine.compiled.python import Operand, Writer
 
+    # From inputs to answers.
+    Function = Callable[[Sequence[float]], Sequence[Any]]
+
 # Statements in a function: LLVM takes more than proportionally long for larger ones.
 PIECE = 500
 # To call a function of Python takes as long as so many statements.
@@ -44,24 +47,28 @@ def available() -> bool:
     return find_spec("llvmlite") is not None
 
 
-def patient(writer: Writer, answers: Sequence[Operand]) -> Callable[..., Sequence[Any]]:
-    """Return the function of floats that a writer has written: in Python, and from the call on at
-    which that pays, as machine code.
+def patient(writer: Writer, answers: Sequence[Operand], use: Callable[[Function], None]
+            ) -> Function:
+    """Return the function that a writer has written, in Python. use: is given the same as machine
+    code with the call at which that pays.
     """
-    run: Callable[..., Sequence[Any]] = writer.function(answers)
+    statements = writer.function(answers)
     left = waits(len(writer.formulas))
 
-    def function(*values: float) -> Sequence[Any]:
-        nonlocal run, left
+    def run(values: Sequence[float]) -> Sequence[Any]:
+        return statements(*values)
+
+    def counted(values: Sequence[float]) -> Sequence[Any]:
+        nonlocal left
         left -= 1
         if not left:
             try:
-                run = native(writer, answers, run)
+                use(native(writer, answers, run))
             except Refused:
-                pass
-        return run(*values)
+                use(run)
+        return run(values)
 
-    return function if available() else run
+    return counted if available() else run
 
 
 # --------------------------------------------------------------------------------------------------
@@ -94,9 +101,8 @@ def pays(points: int, statements: int) -> bool:
 # --------------------------------------------------------------------------------------------------
 # A function of floats.
 
-def native(writer: Writer, answers: Sequence[Operand], otherwise: Callable[..., Sequence[Any]]
-           ) -> Callable[..., Sequence[Any]]:
-    """Return the function of floats that a writer has written, as machine code.
+def native(writer: Writer, answers: Sequence[Operand], otherwise: Function) -> Function:
+    """Return the function that a writer has written, as machine code.
 
     otherwise: the same function in Python, asked where this one cannot tell.
 
@@ -113,10 +119,10 @@ def native(writer: Writer, answers: Sequence[Operand], otherwise: Callable[..., 
     last = first + len(answers)
     fixed = [(k, writer.value(a)) for k, a in enumerate(answers) if not isinstance(a, int)]
 
-    def function(*values: float, kept: Any = (engine, pieces.outside)) -> Sequence[Any]:
+    def function(values: Sequence[float], kept: Any = (engine, pieces.outside)) -> Sequence[Any]:
         memory[:first] = values     # type: ignore[call-overload]
         if bound(memory) > FAINT_ONE:
-            return otherwise(*values)
+            return otherwise(values)
         found: list[Any] = memory[first:last]
         for k, value in fixed:
             found[k] = value
