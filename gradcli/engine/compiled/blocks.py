@@ -42,14 +42,15 @@ class Executor:
     pays and is exact. All machines that share a job must do the same. points: how many are
     expected: where that many pay and functions of vectors are exact, machine code runs them
     (`gradcli.engine.compiled.vectors`). flushed: a number left the range of floats since somebody
-    set that back.
+    set that back. numbers: the last answers that vary are known to be numbers all.
     """
 
-    __slots__ = ("code", "flushed", "graph", "lanes", "paired", "plan", "rows")
+    __slots__ = ("code", "flushed", "graph", "lanes", "numbers", "paired", "plan", "rows")
 
     def __init__(self, graph: Statements, size: int = BLOCK, paired: bool | None = None,
                  points: int = 0) -> None:
         self.flushed = False
+        self.numbers = False
         self.code = _code(graph, points) if points else None
         if self.code is not None:
             paired = False
@@ -74,9 +75,11 @@ class Executor:
         if not n:
             return found
         if self.code is not None:
-            self.flushed |= self.code.run(columns, [
+            far, nan = self.code.run(columns, [
                 array for array, a in zip(found, self.graph.answers, strict=True)
                 if isinstance(a, int)])
+            self.flushed |= far
+            self.numbers = not nan
             return found
         blocks = -(-n // self.rows)
         rows = min(-(-n // blocks // LEAST) * LEAST, n // LEAST * LEAST)

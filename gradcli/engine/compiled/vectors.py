@@ -43,6 +43,8 @@ STEEP = {"exp": 1e-300, "exp2": 1e-300, "expm1": 0.0, "sinh": 0.0, "cosh": 0.0, 
 LARGE = 1e300
 # Below the smallest float with all its digits.
 TINY = 2.0**-1022
+# What the code answers.
+FAR, NAN = 1, 2
 # x86's marks of both (`fenv.h`).
 OVERFLOW, UNDERFLOW = 8, 16
 
@@ -155,7 +157,7 @@ class Loop:
     types of vectors of doubles and of truth values.
     """
 
-    __slots__ = ("_called", "_extreme", "_known", "_lines", "_stores", "b", "d", "function",
+    __slots__ = ("_called", "_extreme", "_known", "_lines", "_nan", "_stores", "b", "d", "function",
                  "width")
 
     def __init__(self, width: int, function: Callable[[Any], str | None]) -> None:
@@ -166,7 +168,7 @@ class Loop:
         self._stores: list[str] = []
         self._known: dict[str, str] = {}
         self._called: dict[str, str] = {}
-        self._extreme = "%far"
+        self._extreme, self._nan = "%far", "%none"
 
     # --- values -------------------------------------------------------------------------------
 
@@ -261,10 +263,12 @@ class Loop:
             self._stores.append(f"store {bytes_} {name}, ptr %o{k}, align 1")
         else:
             self._stores.append(f"store {self.d} {value.name}, ptr %o{k}, align 8")
+            self._nan = self.put(f"or {self.b} {self._nan}, {(value != value).name}")
 
     def text(self, inputs: int, answers: Sequence[int]) -> str:
         """Return the function `run`: of the addresses of columns and answers, and of their length,
-        which is a vector's at least; it returns whether a value was very large or small.
+        which is a vector's at least; it returns FAR if a value was very large or small, plus NAN
+        if an answer is no number.
 
         answers: bytes of an element of each.
         """
@@ -282,6 +286,7 @@ class Loop:
             f"%last = sub i64 %n, {w}", "br label %loop", "loop:",
             "%k = phi i64 [0, %entry], [%at, %loop]",
             f"%far = phi {self.b} [zeroinitializer, %entry], [{self._extreme}, %loop]",
+            f"%none = phi {self.b} [zeroinitializer, %entry], [{self._nan}, %loop]",
             *[f"{name}.b = mul i64 %k, {size}\n"
               f"{name} = getelementptr i8, ptr {name}.a, i64 {name}.b"
               for name, size in zip(names, sizes, strict=True)],
@@ -290,8 +295,10 @@ class Loop:
             f"%next = add i64 %k, {w}", "%late = icmp sgt i64 %next, %last",
             "%at = select i1 %late, i64 %last, i64 %next",
             "%done = icmp eq i64 %k, %last", "br i1 %done, label %end, label %loop", "end:",
-            f"%some = call i1 @llvm.vector.reduce.or.v{w}i1({self.b} {self._extreme})",
-            "%told = zext i1 %some to i32", "ret i32 %told", "}"]
+            *[f"%a{k} = call i1 @llvm.vector.reduce.or.v{w}i1({self.b} {marks})\n"
+              f"%told{k} = select i1 %a{k}, i32 {mark}, i32 0"
+              for k, (marks, mark) in enumerate(((self._extreme, FAR), (self._nan, NAN)))],
+            "%told = or i32 %told0, %told1", "ret i32 %told", "}"]
         return "\n".join(lines)
 
 
@@ -343,16 +350,17 @@ class Block:
         self._engine = compiled(loop.text(inputs, [kind.itemsize for kind in kinds]), 2)
         self._call = CFUNCTYPE(c_int, c_void_p, c_int64)(self._engine.get_function_address("run"))
 
-    def run(self, columns: Sequence[Any], answers: Sequence[Any]) -> bool:
+    def run(self, columns: Sequence[Any], answers: Sequence[Any]) -> tuple[bool, bool]:
         """Write the answers at points, a vector of them at least, and return whether a number left
-        the range of floats.
+        the range of floats, and whether an answer is no number.
         """
         given = [np.ascontiguousarray(c, float) for c in columns]
         places = np.array([a.ctypes.data for a in (*given, *answers)], np.uintp)
         environment = _environment()
         environment.feclearexcept(OVERFLOW | UNDERFLOW)
-        far = self._call(places.ctypes.data, len(given[0]))
-        return bool(far or environment.fetestexcept(OVERFLOW | UNDERFLOW))
+        told = self._call(places.ctypes.data, len(given[0]))
+        far = told & FAR or environment.fetestexcept(OVERFLOW | UNDERFLOW)
+        return bool(far), bool(told & NAN)
 
 
 @cache

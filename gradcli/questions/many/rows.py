@@ -206,7 +206,7 @@ class Answers:
         if missing:
             if self.missing[k] is None:
                 self.missing[k] = np.zeros(n, bool)
-            self.missing[k][rows] = True
+            self.missing[k][slice(None) if len(rows) == n else rows] = True
 
     def spread(self, rows: Any, n: int) -> None:
         """Spread the answers over rows of n, the others NaN."""
@@ -256,7 +256,8 @@ class Points:
         is wrong with the names of the program or of the question.
         """
         out = Answers()
-        pending = np.arange(len(columns[0]))
+        # As numbers where some are told from others.
+        pending: Any = range(len(columns[0]))
         for path in self.paths:
             pending = self._along(path, columns, pending, out)
         while len(pending):
@@ -302,20 +303,22 @@ class Points:
         n = len(columns[0])
         if not len(pending):
             return pending
-        given = columns if len(pending) == n else [c[pending] for c in columns]
+        given = columns if len(pending) == n else [c[_numbers(pending)] for c in columns]
         takes = path.takes(given)
         if not takes.any():
             return pending
         if takes.all():
             rows, left = pending, pending[:0]
         else:
-            rows, left = pending[takes], pending[~takes]
+            numbers = _numbers(pending)
+            rows, left = numbers[takes], numbers[~takes]
             given = [c[takes] for c in given]
         good, some = worked(path.answers, given)
         if some is None or not good.all():
-            for row in rows[~good]:
+            numbers = _numbers(rows)
+            for row in numbers[~good]:
                 self._alone(columns, int(row), out)
-            rows, given = rows[good], [c[good] for c in given]
+            rows, given = numbers[good], [c[good] for c in given]
         if some is None:
             return left
         found = some
@@ -323,15 +326,18 @@ class Points:
         self._absorb(path, given, found)
         if path.answers.flushed or path.again.lost or path.again.silent:
             path.answers.flushed = False
-            out.doubtful.update(rows[self._find_again(path, given, found)].tolist())
+            out.doubtful.update(
+                _numbers(rows)[self._find_again(path, given, found)].tolist())
         for k, (part, values) in enumerate(zip(path.parts, found, strict=True)):
             out.put(k, n, rows, self._without_sign(part, values), part.value is None)
         return left
 
     def _absorb(self, path: Path, given: Sequence[Any], found: list[Any]) -> None:
         """Ask again, with zeros that absorb, where a point of numbers has a NaN."""
-        numbers = [values for part, values in zip(path.parts, found, strict=True)
-                   if part.value is not None and values.dtype.kind in "fc"]
+        numbers = [values for part, values, a in zip(
+            path.parts, found, path.answers.graph.answers, strict=True)
+            if part.value is not None and values.dtype.kind in "fc" and not (
+                path.answers.numbers and isinstance(a, int))]
         with quiet():
             # One NaN makes a sum NaN; infinities may, too, so this tells only that there is none.
             if not any(np.isnan(values.sum()) for values in numbers):
@@ -438,6 +444,11 @@ class Points:
             doubtful = is_doubtful(run, parts) or bool(run.cache("rough"))
         self._check(parts)
         return parts, doubtful, unsaid
+
+
+def _numbers(rows: Any) -> Any:
+    """Return numbers of rows, an array or a range, as an array."""
+    return np.arange(rows.start, rows.stop) if isinstance(rows, range) else rows
 
 
 def _filled(before: Any, values: Any) -> Any:
