@@ -12,7 +12,7 @@ from conftest import folded
 from test_blocks import FORMULAS, ROWS, executor, points
 from test_executor import EDGES, PIECES, arguments, bits
 
-from gradcli.engine.compiled import jit, statements, vectors
+from gradcli.engine.compiled import jit, machine, statements, vectors
 from gradcli.engine.compiled.blocks import Executor
 
 MANY = 10**12
@@ -23,7 +23,7 @@ REFUSED = set("""
     fresnels fresnelc lambertw ellipk ellipf ellipe_complete ellipe_incomplete ndtri
     log_ndtr""".split())
 needed = pytest.mark.skipif(
-    not (jit.available() and vectors.function(np.sin)), reason="no functions of vectors here")
+    not (machine.available() and vectors.function(np.sin)), reason="no functions of vectors here")
 
 
 @pytest.fixture(autouse=True)

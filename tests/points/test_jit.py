@@ -7,6 +7,7 @@ from __future__ import annotations
 import importlib.util
 import math
 import random
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -18,7 +19,7 @@ from programs import Draw
 from test_executors_agree import GRAMMARS, HEADS, columns_of, points_of
 
 from gradcli.base.errors import GradcliError
-from gradcli.engine.compiled import jit
+from gradcli.engine.compiled import jit, machine
 from gradcli.engine.compiled.llvm import Refused
 from gradcli.engine.compiled.python import Formula, Writer
 from gradcli.engine.compiled.trace import Doubtful, Elsewhere
@@ -224,9 +225,45 @@ def test_many_statements_pay_sooner() -> None:
 def test_without_llvmlite_nothing_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     monkeypatch.setattr(jit, "native", None)
-    jit.available.cache_clear()
+    machine.available.cache_clear()
     question = loads(LINES).prepare(wrt="x")
     for _ in range(prepared.PATIENCE + 5):
         question({"x": 0.3})
     monkeypatch.undo()
-    jit.available.cache_clear()
+    machine.available.cache_clear()
+
+
+def test_an_llvmlite_that_does_not_load_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jit, "available", lambda: True)
+    monkeypatch.setitem(sys.modules, "llvmlite", None)
+    for part in (machine.binding, machine.libm):
+        part.cache_clear()
+    monkeypatch.setattr(jit, "CALLS", 1)
+    monkeypatch.setattr(jit, "LOADING", 0)
+    program = loads(LINES)
+    question = program.prepare(wrt="x")
+    for k in range(prepared.PATIENCE + 5):
+        at = {"x": 0.01*k}
+        assert question(at) == (program.value(at=at), program.gradient(at=at, wrt="x"))
+    monkeypatch.undo()
+
+
+def test_what_users_do_passes_through_machine_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An interruption while a function of Python is called is raised, and then all is as before."""
+    writer = Writer(1)
+    number = writer.node(("f",), (0,))
+
+    limit = 1.0
+
+    def interrupted(x: float) -> float:
+        if x > limit:
+            raise KeyboardInterrupt
+        return float(x)
+
+    writer.formulas.append(Formula("f", (0,), interrupted))
+    monkeypatch.setattr(jit, "OUTSIDE", 0)
+    code = jit.native(writer, [number], lambda values: ["asked"])
+    assert code([0.5]) == [0.5]
+    with pytest.raises(KeyboardInterrupt):
+        code([2.0])
+    assert code([0.25]) == [0.25]

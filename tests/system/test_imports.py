@@ -41,7 +41,7 @@ OWNERS = {
     "distributed": ("gradcli/base/workers/pools.py",),
     "pyarrow": ("gradcli/points/",),
     "lark": ("gradcli/lang/",),
-    "llvmlite": ("gradcli/engine/compiled/jit.py",),
+    "llvmlite": ("gradcli/engine/compiled/machine.py",),
     "latex2mathml": ("gradcli/render/html.py",),
     "numpy": ("gradcli/base/lazy.py",),
     "contourpy": ("gradcli/questions/pictures/", "gradcli/render/pictures/"),

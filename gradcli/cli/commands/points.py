@@ -204,9 +204,9 @@ class Report:
 
     def compiled(self) -> None:
         """Tell with --verbose that many points would be faster with llvmlite."""
-        from gradcli.engine.compiled import jit
+        from gradcli.engine.compiled import jit, machine
 
-        if self.options.verbose and jit.pays(self.job.expected, MANY) and not jit.available():
+        if self.options.verbose and jit.pays(self.job.expected, MANY) and not machine.available():
             self.environment.tell(
                 "gradcli: so many points are calculated faster with pip install 'gradcli[jit]'\n")
 

@@ -127,9 +127,9 @@ class Executor:
 
 def _code(graph: Statements, points: int) -> Block | None:
     """Return a graph as machine code, where that pays and is possible."""
-    from gradcli.engine.compiled import jit
+    from gradcli.engine.compiled import jit, machine
 
-    if not jit.pays(points, len(graph.steps)) or not jit.available():
+    if not jit.pays(points, len(graph.steps)) or not machine.available():
         return None
     from gradcli.engine.compiled.llvm import Refused
     from gradcli.engine.compiled.vectors import block

@@ -11,17 +11,15 @@ most of it in libm.
 from __future__ import annotations
 
 import math
-from functools import cache
 
-from gradcli.base.errors import GradcliError
 from gradcli.engine.compiled.llvm import Body, Number, Refused, literal
+from gradcli.engine.compiled.machine import SINCOS, Outside, available, compiled, libm
 from gradcli.engine.compiled.python import ELSEWHERE, LOST, NOT_A_NUMBER, TINY
 from gradcli.engine.sweeps.extremes import FAINT, LARGE, SMALL
-from gradcli.ops.kinds import EDGE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
     from typing import Any
 
     from gradcli.engine.compiled.python import Operand, Writer
@@ -37,14 +35,6 @@ OUTSIDE = 4
 WHOLE = "a statement on whole numbers"
 TRUTH = "an answer that is a truth value"
 CALLING = "most of the time would go to functions of Python"
-
-
-@cache
-def available() -> bool:
-    """Return whether llvmlite is installed, without loading it."""
-    from importlib.util import find_spec
-
-    return find_spec("llvmlite") is not None
 
 
 def patient(writer: Writer, answers: Sequence[Operand], use: Callable[[Function], None]
@@ -119,9 +109,13 @@ def native(writer: Writer, answers: Sequence[Operand], otherwise: Function) -> F
     last = first + len(answers)
     fixed = [(k, writer.value(a)) for k, a in enumerate(answers) if not isinstance(a, int)]
 
+    raised = pieces.outside.raised
+
     def function(values: Sequence[float], kept: Any = (engine, pieces.outside)) -> Sequence[Any]:
         memory[:first] = values     # type: ignore[call-overload]
         if bound(memory) > FAINT_ONE:
+            if raised:
+                raise raised.pop()
             return otherwise(values)
         found: list[Any] = memory[first:last]
         for k, value in fixed:
@@ -309,126 +303,3 @@ class Pieces:
         else:
             assert what is LOST
             self._faint = body.put(f"or i1 {self._faint}, {body.smaller(value, FAINT)}")
-
-
-# --------------------------------------------------------------------------------------------------
-# llvmlite, and the functions that `math` calls.
-
-def features() -> Mapping[str, bool]:
-    """Return what this processor has, by LLVM's names."""
-    from llvmlite import binding
-
-    found: Mapping[str, bool] = binding.get_host_cpu_features()
-    return found
-
-
-def symbol(name: str, function: Any) -> str:
-    """Give a function of a library a name, by which code can call it, and return that."""
-    from ctypes import c_void_p, cast
-
-    from llvmlite import binding
-
-    address = cast(function, c_void_p).value
-    assert address is not None
-    binding.add_symbol(name, address)
-    return name
-
-
-def compiled(text: str, effort: int = 0) -> Any:
-    """Return the engine that holds the code of a text; it goes with the code. effort: from 0 to 3;
-    what calls functions of libm most of the time gains nothing by it.
-    """
-    from llvmlite import binding
-
-    binding.initialize_native_target()
-    binding.initialize_native_asmprinter()
-    module = binding.parse_assembly(text)
-    # An engine takes it over.
-    target = binding.Target.from_default_triple().create_target_machine(
-        cpu=binding.get_host_cpu_name(), features=binding.get_host_cpu_features().flatten(),
-        opt=effort)
-    engine = binding.create_mcjit_compiler(module, target)
-    engine.finalize_object()
-    return engine
-
-
-class Outside:
-    """Functions of Python that machine code calls, for as long as this is kept. count: of calls."""
-
-    __slots__ = ("_kept", "count")
-
-    def __init__(self) -> None:
-        self.count = 0
-        self._kept: dict[Any, Any] = {}
-
-    def __call__(self, function: Callable[..., float], count: int) -> int:
-        """Return the address that calls a function of so many floats; where it raises, or gives no
-        float, the answer is NaN.
-        """
-        from ctypes import PYFUNCTYPE, c_double, c_void_p, cast
-
-        def called(*values: float) -> float:
-            try:
-                found = function(*values)
-            except (GradcliError, *EDGE):
-                return math.nan
-            return found if type(found) is float else math.nan
-
-        self.count += 1
-        if function not in self._kept:
-            self._kept[function] = PYFUNCTYPE(c_double, *[c_double] * count)(called)
-        address = cast(self._kept[function], c_void_p).value
-        assert address is not None
-        return address
-
-
-SINCOS = "libm_sincos"
-UNARY = ("sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh exp exp2 expm1 log log2 log10"
-         " log1p cbrt erf erfc").split()
-TAKES = {"pow": 2, "atan2": 2, "fmod": 2}
-
-
-@cache
-def libm() -> dict[Any, str]:
-    """Return the functions of `math` with their names in libm, of those that are the same there.
-
-    LLVM knows them by other names, lest it thinks that it knows what they do.
-    """
-    from ctypes import CDLL, POINTER, byref, c_double
-
-    found: dict[Any, str] = {math.sqrt: "sqrt"}
-
-    library = CDLL(None)
-    for name in (*UNARY, *TAKES):
-        ours, theirs = getattr(math, name), getattr(library, name, None)
-        if theirs is None:
-            continue
-        theirs.restype, theirs.argtypes = c_double, [c_double] * TAKES.get(name, 1)
-        if all(_same(ours, theirs, values) for values in _probes(TAKES.get(name, 1))):
-            found[ours] = symbol(f"libm_{name}", theirs)
-    both = getattr(library, "sincos", None)
-    if both is not None:
-        both.restype = None
-        both.argtypes = [c_double, POINTER(c_double), POINTER(c_double)]
-        s, c = c_double(), c_double()
-        if all(both(x, byref(s), byref(c)) is None and _same(math.sin, lambda _: s.value, (x,))
-               and _same(math.cos, lambda _: c.value, (x,)) for x, in _probes(1)):
-            found[SINCOS] = symbol(SINCOS, both)
-    return found
-
-
-def _same(ours: Callable[..., float], theirs: Callable[..., float], values: Sequence[float]
-          ) -> bool:
-    """Return whether two functions give the same bits; where ours raises, theirs is no number."""
-    there = theirs(*values)
-    try:
-        return ours(*values).hex() == there.hex()
-    except (ValueError, OverflowError):
-        return there - there != 0.0
-
-
-def _probes(count: int) -> list[tuple[float, ...]]:
-    line = [*[k / 7.0 for k in range(-40, 41)], *[math.ldexp(s * 1.1, k) for s in (1.0, -1.0)
-                                                  for k in range(-1070, 1024, 29)],
-            0.0, -0.0, math.inf, -math.inf, math.nan]
-    return [(x,) for x in line] if count == 1 else [(x, y) for x in line[::7] for y in line[::5]]

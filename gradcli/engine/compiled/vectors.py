@@ -15,8 +15,8 @@ from functools import cache
 
 from gradcli.base.errors import GradcliError
 from gradcli.base.lazy import np
-from gradcli.engine.compiled.jit import compiled, features, symbol
 from gradcli.engine.compiled.llvm import Refused, literal
+from gradcli.engine.compiled.machine import compiled, features, symbol
 from gradcli.engine.compiled.statements import select
 
 TYPE_CHECKING = False
