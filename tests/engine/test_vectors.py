@@ -14,6 +14,7 @@ from test_executor import EDGES, PIECES, arguments, bits
 
 from gradcli.engine.compiled import jit, machine, statements, vectors
 from gradcli.engine.compiled.blocks import Executor
+from gradcli.python.program import loads
 
 MANY = 10**12
 # Rows with functions that are no instructions and not in libmvec; `positive` has no statement.
@@ -95,6 +96,52 @@ def test_it_tells_of_numbers_that_left_the_range(text: str, x: list[float], far:
         assert code.flushed == far
 
 
+WIDTHS = (2, 4, 8)
+LIKE_PYTHON = (
+    "sin(x)*cos(y) + exp(-x*y)/(1 + y*y)", "log(1 + x*x)*sqrt(y) - tan(x*y)/y",
+    "asin(x/4)*y + acos(y/4)*atan(x - y)", "sinh(x)*cosh(y) + exp2(x)*cbrt(y)",
+    "where(x > y, x*y, x/y)*maximum(x, y) + minimum(x*x, y) + abs(x - y)",
+    "log2(x)*log10(y) + log1p(x)*expm1(y)", "acosh(1 + x)*atanh(x*y/10) + copysign(x, y)*sign(x)")
+
+
+@needed
+@pytest.mark.parametrize("width", WIDTHS)
+def test_vectors_of_any_width(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    if width > vectors.width():
+        return
+    monkeypatch.setattr(vectors, "width", lambda: width)
+    vectors.function.cache_clear()
+    rng = np.random.default_rng(width)
+    for text in LIKE_PYTHON:
+        columns = [rng.uniform(0.1, 2.0, 99) for _ in range(2)]
+        found, order = executor(f"input x = 1.5\ninput y = 0.75\n{text}", {})
+        given = [columns["xy".index(n)] for n in order]
+        code = Executor(found.graph, points=MANY)
+        assert code.code is not None
+        assert code.code.width == width
+        assert not near(code.run(given), found.run(given), 1e-12)
+    vectors.function.cache_clear()
+
+
+@needed
+@pytest.mark.parametrize("text", LIKE_PYTHON)
+def test_with_functions_of_libm_a_point_has_the_bits_that_it_has_alone(
+        text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(vectors, "function", lambda ufunc: None)
+    rng = np.random.default_rng(11)
+    columns = {name: rng.uniform(0.1, 2.0, 99) for name in "xy"}
+    text = f"input x = 1.5\ninput y = 0.75\n{text}"
+    found, order = executor(text, {})
+    code, program = Executor(found.graph, points=MANY), loads(text)
+    assert code.code is not None
+    answers = code.run([columns[n] for n in order])
+    for k in range(99):
+        at = {n: float(c[k]) for n, c in columns.items()}
+        slopes = program.gradient(at=at)
+        expected = [program.value(at=at), *[slopes[n] for n in order]]
+        assert [float(a[k]).hex() for a in answers] == [x.hex() for x in expected]
+
+
 def test_few_points_are_numpys() -> None:
     found, _ = executor("input x = 1\nsin(x)", {})
     assert Executor(found.graph, points=1000).code is None
@@ -102,12 +149,12 @@ def test_few_points_are_numpys() -> None:
     assert jit.pays(10_000_000, 100)
 
 
-def test_without_functions_of_vectors_all_is_numpys(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_functions_of_vectors_those_of_numpy_are_called(
+        monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(vectors, "_library", lambda: None)
-    vectors.function.cache_clear()
+    monkeypatch.setattr(statements, "available", lambda: True)
     found, _ = executor("input x = 1\nsin(x)", {})
-    code = Executor(found.graph, points=MANY)
-    vectors.function.cache_clear()
+    code = Executor(found.graph, paired=True, points=MANY)
     x = np.linspace(-2.0, 2.0, 100)
     assert code.code is None
     assert bits(code.run([x])) == bits(found.run([x]))

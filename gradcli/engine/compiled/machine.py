@@ -112,23 +112,30 @@ TAKES = {"pow": 2, "atan2": 2, "fmod": 2}
 
 
 @cache
+def library() -> Any:
+    """Return the library that has C's functions of mathematics."""
+    from ctypes import CDLL
+
+    return CDLL("ucrtbase" if sys.platform == "win32" else None)
+
+
+@cache
 def libm() -> dict[Any, str]:
     """Return the functions of `math` with their names in libm, of those that are the same there.
 
     LLVM knows them by other names, lest it thinks that it knows what they do.
     """
-    from ctypes import CDLL, POINTER, byref, c_double
+    from ctypes import POINTER, byref, c_double
 
     found: dict[Any, str] = {math.sqrt: "sqrt"}
-    library = CDLL("ucrtbase" if sys.platform == "win32" else None)
     for name in (*UNARY, *TAKES):
-        ours, theirs = getattr(math, name), getattr(library, name, None)
+        ours, theirs = getattr(math, name), getattr(library(), name, None)
         if theirs is None:
             continue
         theirs.restype, theirs.argtypes = c_double, [c_double] * TAKES.get(name, 1)
         if all(_same(ours, theirs, values) for values in _probes(TAKES.get(name, 1))):
             found[ours] = symbol(f"libm_{name}", theirs)
-    both = getattr(library, "sincos", None)
+    both = getattr(library(), "sincos", None)
     if both is not None:
         both.restype = None
         both.argtypes = [c_double, POINTER(c_double), POINTER(c_double)]
